@@ -5,6 +5,9 @@ use super::record::EventKind;
 
 /// Samples per second that are aimed at while the program takes faults. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 500.0;
+/// But no more per second of the program's CPU time, of which they take 1 to 2 %; and so many at least.
+const OF_CPU: f64 = 2500.0;
+const LEAST_AIM: f64 = AIM / 4.0;
 /// The first period: short enough for the start of a program, long enough for a storm of faults.
 pub const FIRST: u64 = 23;
 /// A program that rests most of the time has at least this part of the samples per second.
@@ -51,6 +54,8 @@ pub struct Interval {
     pub faults: f64,
     /// Tasks that began; `None` where counters are those of CPUs, and go on where a task ends.
     pub tasks: Option<f64>,
+    /// CPUs that the program used on average; `None` where that is not known.
+    pub cpus: Option<f64>,
     pub seconds: f64,
     /// Seconds since the trace began.
     pub age: f64,
@@ -63,13 +68,14 @@ pub struct Control {
     pub is_first: bool,
     /// A longer period misses many faults: the tasks do not live long enough.
     longest: u64,
-    /// Means of the last intervals, the older the less: samples, those that are expected, faults, their squares and new tasks per second.
-    means: [f64; 5],
+    /// Means of the last intervals, the older the less: samples, those that are expected, faults, their squares, faults times the
+    /// samples to aim at, and new tasks per second.
+    means: [f64; 6],
 }
 
 impl Control {
     pub fn new() -> Control {
-        Control { is_first: true, longest: u64::MAX, means: [0.0; 5] }
+        Control { is_first: true, longest: u64::MAX, means: [0.0; 6] }
     }
 
     /// Another sampling, if the samples per second, or the faults that are counted, are far from their aim. The period is a prime, so
@@ -78,17 +84,26 @@ impl Control {
         let weight = if self.is_first { 1.0 } else { 1.0 - (-now.seconds / LONG).exp() };
         self.is_first = false;
         let expected = now.faults / (old.period * old.every) as f64;
-        let rates = [now.samples, expected, now.faults, now.faults.powi(2), now.tasks.unwrap_or(0.0)];
+        let aim = now.cpus.map_or(AIM, |cpus| (cpus * OF_CPU).clamp(LEAST_AIM, AIM));
+        let rates = [
+            now.samples,
+            expected,
+            now.faults,
+            now.faults.powi(2),
+            now.faults * aim,
+            now.tasks.unwrap_or(0.0),
+        ];
         for (mean, now) in self.means.iter_mut().zip(rates) {
             *mean += weight * (now - *mean);
         }
-        let [samples, expected, faults, squares, tasks] = self.means;
+        let [samples, expected, faults, squares, aims, tasks] = self.means;
+        let aim = if faults > 0.0 { aims / faults } else { AIM };
         // The rate at which most faults come: what a sample costs is a share of the time in which the program works.
         let at_work = (squares / faults.max(f64::MIN_POSITIVE)).min(faults / OF_REST);
         let every = if now.age < YOUNG { 1 } else { Self::windows(old.every, at_work) };
         let of_task = faults / every as f64 / tasks.max(f64::MIN_POSITIVE) * OF_TASK;
         let most = now.tasks.map_or(f64::INFINITY, |_| of_task.min(self.longest as f64).max(1.0));
-        let wanted = (at_work / every as f64 / AIM).clamp(1.0, most);
+        let wanted = (at_work / every as f64 / aim).clamp(1.0, most);
         let period = old.period as f64;
         // Counters of CPUs count faults whose samples are left out: those of this process.
         let can_be_few = is_whole && now.tasks.is_some() && old.period > 1;
@@ -103,7 +118,7 @@ impl Control {
         };
         let new = Some(Sampling { period: prime_from(wanted), every }).filter(|new| *new != old)?;
         let expected = faults / (new.period * new.every) as f64;
-        self.means = [expected, expected, faults, squares, tasks];
+        self.means = [expected, expected, faults, squares, aims, tasks];
         Some(new)
     }
 
@@ -215,7 +230,7 @@ mod unit {
     }
 
     fn interval(samples: f64, faults: f64, seconds: f64) -> Interval {
-        Interval { samples, faults, tasks: Some(0.0), seconds, age: 2.0 }
+        Interval { samples, faults, tasks: Some(0.0), cpus: None, seconds, age: 2.0 }
     }
 
     /// How a program with so many faults a second is sampled, an interval of `seconds` each.
@@ -263,6 +278,18 @@ mod unit {
             Control::new().adapted(old, Interval { tasks, ..few }, true).map(|new| new.period)
         };
         assert_eq!([adapted(Some(1.0)), adapted(None)], [Some(17), None]);
+    }
+
+    #[test]
+    fn samples_take_little_of_the_cpu_time_of_a_program_that_uses_little() {
+        let first = |cpus| {
+            let now = Interval { cpus, ..interval(AIM * 12.0, AIM * 12.0, 0.25) };
+            period_after(&mut Control::new(), 1, now)
+        };
+        assert_eq!(
+            [None, Some(1.5), Some(0.1), Some(0.0)].map(first),
+            [Some(13), Some(13), Some(29), Some(53)]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use figure::stats::Random;
 use lab::failure::Failure;
+use lab::process_tree::UsageTotals;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
@@ -46,7 +47,10 @@ const BURST_FAULTS: f64 = 2000.0;
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
-const MOST_PEAKS: usize = 64;
+/// Of no more processes are the peaks read, or the CPU time.
+const MOST_PROCESSES: usize = 64;
+/// Seconds in which clock ticks of 10 ms say enough.
+const MANY_TICKS: f64 = 0.2;
 /// In a shorter trace the growth of shared memory is read too seldom.
 const SHARED: Duration = Duration::from_millis(200);
 /// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
@@ -112,6 +116,9 @@ pub struct EventLoop {
     dropped: f64,
     /// Samples of the program and of others, when they were compared last.
     compared: (f64, f64),
+    /// What its processes used, and their CPU time at the last adjustment.
+    usage: UsageTotals,
+    cpu_seconds: Option<f64>,
 }
 
 struct Bursts {
@@ -190,6 +197,8 @@ impl EventLoop {
             was_machine: false,
             dropped: 0.0,
             compared: (0.0, 0.0),
+            usage: UsageTotals::default(),
+            cpu_seconds: None,
         }
     }
 
@@ -452,7 +461,7 @@ impl EventLoop {
         let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
-        let interval = Interval { samples, faults: self.rate, tasks, seconds, age };
+        let interval = Interval { samples, faults: self.rate, tasks, cpus: self.cpus(seconds), seconds, age };
         let old = Sampling { period: self.events.period, every: self.windows.every };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
         if new.period != old.period {
@@ -466,6 +475,19 @@ impl EventLoop {
         // Samples of the time that this took are not among those of the next interval.
         self.count();
         self.adapted = Instant::now();
+    }
+
+    /// CPUs that the program used in these seconds, if they are enough for clock ticks to say so.
+    fn cpus(&mut self, seconds: f64) -> Option<f64> {
+        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PROCESSES + 1).collect();
+        if processes.len() > MOST_PROCESSES {
+            (self.usage, self.cpu_seconds) = Default::default();
+            return None;
+        }
+        let stats: Vec<_> = processes.into_iter().filter_map(lab::process_tree::stat).collect();
+        let now = self.usage.take(&stats).cpu();
+        let used = now - self.cpu_seconds.replace(now)?;
+        (seconds >= MANY_TICKS).then_some(used / seconds)
     }
 
     /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
@@ -529,7 +551,7 @@ impl EventLoop {
     fn record_memory(&mut self) {
         let huge = self.read_counters().huge;
         let are_huge = std::mem::replace(&mut self.huge, huge) < huge;
-        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
+        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PROCESSES).collect();
         for process in processes {
             let status = procfs::status(process).unwrap_or_default();
             if let Some((bytes, anonymous)) = procfs::resident(&status) {
