@@ -7,7 +7,6 @@
 //! to tasks, and are open for moments only, unless the options ask for all calls. They need CAP_PERFMON; the
 //! [collector](super::collect) drops the calls of other processes.
 
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,11 +19,10 @@ use perf_event::data::endian::Native;
 use perf_event::data::parse::ParseConfig;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
-use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::events::{drain, join, sample_stacks};
+use super::events::{drain, join, sample_stacks, set_period};
 use super::record::{Entry, EventKind};
 use super::time::{now, varied};
 use super::tracefs::{Format, Tracefs};
@@ -257,19 +255,13 @@ impl Calls {
                 let (period, new) = (self.periods[set][call], prime_from(wanted.max(1.0) as u64));
                 if new as f64 > period as f64 * 1.5 || (new as f64) < period as f64 / 1.5 {
                     let events = rings.iter_mut().filter_map(|ring| ring.counters().nth(call));
-                    if events.filter(|event| set_period(event, new)).count() == self.cpus.len() {
+                    if events.filter(|event| set_period(event, new).is_ok()).count() == self.cpus.len() {
                         self.periods[set][call] = new;
                     }
                 }
             }
         }
     }
-}
-
-/// Sets the period of an event that no task inherits; returns whether it worked.
-fn set_period(counter: &Counter, period: u64) -> bool {
-    // SAFETY: an open event; the kernel reads the number at this address (it is passed on as it is).
-    unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
 }
 
 impl Ring {

@@ -193,7 +193,10 @@ impl Events {
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
     /// After an error nothing is sampled any more.
     pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
-        self.period = period;
+        let old = std::mem::replace(&mut self.period, period);
+        if self.scope == Scope::Machine && self.counts_lost && self.change_period(old, entries)? {
+            return Ok(());
+        }
         let target = Target::Running(tasks.to_vec());
         // Opening takes milliseconds: the old events sample meanwhile, if there may be so many files and so much memory.
         let opened = self.open_set(Set::Minor, &target);
@@ -215,6 +218,24 @@ impl Events {
         let enabled = self.enable(Set::Minor);
         close(old);
         enabled
+    }
+
+    /// Gives the open events the new period, as no task inherits them. Not if samples were lost: the kernel reports them with later
+    /// ones, which stand for another number. Returns whether it was done.
+    fn change_period(&mut self, old: u64, entries: &mut Vec<Entry>) -> io::Result<bool> {
+        self.turn(Set::Minor, false);
+        let new = self.period;
+        for opened in self.sets.iter_mut().filter(|opened| opened.set == Set::Minor) {
+            opened.drain(old, entries);
+            if let Some(lost) = opened.unreported() {
+                entries.push(lost);
+                return Ok(false);
+            }
+            opened.period = new;
+            opened.counters().try_for_each(|counter| set_period(counter, new))?;
+        }
+        self.enable(Set::Minor)?;
+        Ok(true)
     }
 
     fn enable(&mut self, set: Set) -> io::Result<()> {
@@ -336,6 +357,13 @@ impl Events {
         let pages = PAGES.iter().find(|(other, _)| *other == set).map_or(8, |(_, pages)| *pages);
         pages * rustix::param::page_size() * self.room
     }
+}
+
+/// Sets the period of an event that no task inherits.
+pub fn set_period(counter: &Counter, period: u64) -> io::Result<()> {
+    // SAFETY: an open event; the kernel reads the number at this address (it is passed on as it is).
+    let done = unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Lets an event write into the ring of another one.
@@ -467,6 +495,7 @@ pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Barrier};
@@ -481,6 +510,11 @@ mod tests {
         assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
     }
 
+    fn run_program() {
+        let program = Command::new("/proc/self/exe").arg("--list").stdout(Stdio::null()).status();
+        assert!(program.unwrap().success());
+    }
+
     /// The processes of faults in what was recorded while this thread faulted, and a program was run.
     fn sampled(events: &mut Events) -> Vec<u32> {
         let mut entries = Vec::new();
@@ -488,9 +522,7 @@ mod tests {
         events.drain(&mut entries);
         entries.clear();
         (0..region.pages()).for_each(|page| region.write(page));
-        assert!(
-            Command::new("/proc/self/exe").arg("--list").stdout(Stdio::null()).status().unwrap().success()
-        );
+        run_program();
         events.drain(&mut entries);
         let processes = entries.iter().filter_map(|entry| match &entry.kind {
             EventKind::Fault(fault) => Some(fault.process),
@@ -525,6 +557,19 @@ mod tests {
         for _ in 0..20 {
             let seen = sampled(&mut events);
             assert!(!seen.is_empty() && !seen.contains(&own), "{seen:?}");
+        }
+        for period in [7, 3] {
+            let counted = events.minor_faults();
+            events.set_period(period, &[thread], &mut Vec::new()).unwrap();
+            assert!(events.minor_faults() >= counted);
+            let mut entries = Vec::new();
+            run_program();
+            events.drain(&mut entries);
+            let weights = entries.iter().filter_map(|entry| match &entry.kind {
+                EventKind::Fault(fault) if !fault.is_major => Some(fault.weight),
+                _ => None,
+            });
+            assert_eq!(weights.collect::<BTreeSet<_>>(), BTreeSet::from([period]));
         }
         events.turn_to(Scope::Tasks, &[thread], &mut Vec::new()).unwrap();
         assert!(events.scope == Scope::Tasks && sees_own(&mut events) > 10);
