@@ -60,6 +60,14 @@ pub struct Cost {
     pub wall: Ratio,
 }
 
+impl Cost {
+    /// Whether watching costs no more CPU time than it may; `None` where the interval does not decide it.
+    pub fn is_within(&self) -> Option<bool> {
+        let most = 1.0 + MOST_COST;
+        (self.cpu.high <= most || self.cpu.low > most).then_some(self.cpu.high <= most)
+    }
+}
+
 fn as_text<S: Serializer>(of: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&ratio(of))
 }
@@ -210,6 +218,7 @@ pub fn markdown(rows: &[Row]) -> String {
         "wrong advice",
         "CPU time watched",
         "time watched",
+        "pairs",
     ]);
     for row in rows {
         let cost = |of: fn(&Cost) -> Ratio| row.cost.as_ref().map_or_else(dash, |cost| ratio(&of(cost)));
@@ -221,6 +230,7 @@ pub fn markdown(rows: &[Row]) -> String {
             row.wrong(),
             cost(|cost| cost.cpu),
             cost(|cost| cost.wall),
+            row.cost.map_or_else(dash, |cost| cost.cpu.pairs.to_string()),
         ]);
     }
     let details: String = rows.iter().map(|row| detail(row, cell)).collect();
@@ -249,6 +259,7 @@ fn summary(rows: &[Row]) -> String {
     let count = |is: &dyn Fn(&Row) -> bool| tried.iter().filter(|row| is(row)).count();
     let costs: Vec<&Cost> = tried.iter().filter_map(|row| row.cost.as_ref()).collect();
     let within = costs.iter().filter(|cost| cost.cpu.value <= 1.0 + MOST_COST).count();
+    let decided = |is: bool| costs.iter().filter(|cost| cost.is_within() == Some(is)).count();
     let out: Vec<&str> =
         rows.iter().filter(|row| row.not_here.is_some()).map(|row| row.id.as_str()).collect();
     let undecided = match count(&|row| row.is_right() && row.undecided > 0) {
@@ -258,7 +269,8 @@ fn summary(rows: &[Row]) -> String {
     let left = if out.is_empty() { String::new() } else { format!(" Left out: {}.", out.join(", ")) };
     format!(
         "Right in all runs: {} of {} programs{}. The same mechanism in all runs: {}. Wrong advice: {}. \
-         Watching costs at most {:.0} % of CPU time: {within} of {}.{left}",
+         Watching costs at most {:.0} % of CPU time: {within} of {} by the median, {} by the whole interval; more by the whole \
+         interval: {}.{left}",
         count(&|row| row.right == row.runs),
         tried.len(),
         undecided,
@@ -266,6 +278,8 @@ fn summary(rows: &[Row]) -> String {
         count(&|row| !row.wrong_advice.is_empty()),
         100.0 * MOST_COST,
         costs.len(),
+        decided(true),
+        decided(false),
     )
 }
 
@@ -304,6 +318,19 @@ mod tests {
         let others = Row { not_here: Some("needs x".to_owned()), ..super::tests::row() };
         let text = summary(&[row, others]);
         assert!(text.contains("0 of 1 programs") && text.contains("Left out: cpython"), "{text}");
+    }
+
+    #[test]
+    fn a_cost_is_decided_by_its_whole_interval() {
+        let is_within = |low: f64, high: f64| {
+            let ratio = Ratio { value: low.midpoint(high), low, high, pairs: 6 };
+            Cost { cpu: ratio, wall: ratio }.is_within()
+        };
+        let cases = [(0.9, 1.06), (0.9, 1.07), (1.05, 1.3), (1.06, 1.3), (1.07, 1.3)];
+        assert_eq!(
+            cases.map(|(low, high)| is_within(low, high)),
+            [Some(true), None, None, None, Some(false)]
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@ const SLOW: f64 = 10.0;
 const LEAST: Duration = Duration::from_secs(120);
 /// … and with settings.
 const PROVE_MOST: Duration = Duration::from_secs(900);
+/// After so many pairs it is seen whether the cost of watching is decided. The first is the fewest with an interval.
+const PAIRS: [usize; 2] = [6, 12];
 /// The most for preparations.
 const PREPARE_MOST: Duration = Duration::from_secs(600);
 /// Where a watched run leaves its record.
@@ -37,8 +39,8 @@ pub struct Amount {
     pub runs: u32,
     /// Whether settings are tried.
     pub prove: bool,
-    /// Pairs of a run that is watched and one that is not.
-    pub pairs: u32,
+    /// Whether runs that are watched are compared with others, in pairs.
+    pub cost: bool,
 }
 
 /// CPU time and time of a run, in seconds.
@@ -98,8 +100,8 @@ impl Site<'_> {
             row.proved = proved(&record);
             progress(&row.proved.join("; "));
         }
-        if amount.pairs > 0 {
-            row.cost = bench.cost(amount.pairs, &is_over)?;
+        if amount.cost {
+            row.cost = bench.cost(&is_over)?;
         }
         Ok(())
     }
@@ -136,23 +138,27 @@ impl Bench<'_> {
         Record::read(text.as_bytes())
     }
 
-    /// Runs in pairs, watched and not, the first of them in turn.
-    fn cost(&self, pairs: u32, is_over: &dyn Fn() -> bool) -> Result<Option<Cost>, String> {
+    /// Runs in pairs, watched and not, the first of them in turn, until it is decided whether that costs too much.
+    fn cost(&self, is_over: &dyn Fn() -> bool) -> Result<Option<Cost>, String> {
         let [mut watched, mut alone] = [Vec::new(), Vec::new()];
-        for pair in 0..pairs {
-            for is_watched in [pair % 2 == 0, pair % 2 != 0] {
-                let times = self.timed(is_watched);
-                if is_over() {
-                    return Ok(None);
+        let mut cost = None;
+        for pairs in PAIRS {
+            while alone.len() < pairs {
+                let pair = alone.len();
+                for is_watched in [pair % 2 == 0, pair % 2 != 0] {
+                    let times = self.timed(is_watched);
+                    if is_over() {
+                        return Ok(None);
+                    }
+                    if is_watched { &mut watched } else { &mut alone }.push(times?);
                 }
-                if is_watched { &mut watched } else { &mut alone }.push(times?);
+            }
+            cost = cost_of(&watched, &alone);
+            if cost.is_none_or(|cost| cost.is_within().is_some()) {
+                break;
             }
         }
-        let ratio = |of: fn(&Times) -> f64| -> Option<Ratio> {
-            let values = [&watched, &alone].map(|all| all.iter().map(of).collect::<Vec<_>>());
-            paired_ratio(&values[0], &values[1])
-        };
-        Ok(ratio(|times| times.cpu).zip(ratio(|times| times.wall)).map(|(cpu, wall)| Cost { cpu, wall }))
+        Ok(cost)
     }
 
     /// One run: CPU time of the program and of all that it waited for, and its time, without truebench's own.
@@ -191,6 +197,14 @@ impl Bench<'_> {
             _ => Ok(()),
         }
     }
+}
+
+fn cost_of(watched: &[Times], alone: &[Times]) -> Option<Cost> {
+    let ratio = |of: fn(&Times) -> f64| -> Option<Ratio> {
+        let [watched, alone] = [watched, alone].map(|all| all.iter().map(of).collect::<Vec<_>>());
+        paired_ratio(&watched, &alone)
+    };
+    Some(Cost { cpu: ratio(|times| times.cpu)?, wall: ratio(|times| times.wall)? })
 }
 
 /// Whether a command is there, by path or in PATH.
@@ -260,7 +274,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_reported() {
         let site = Site { truebench: Path::new("true"), cpus: &[0], is_interrupted: &|| false };
-        let amount = Amount { runs: 1, prove: false, pairs: 0 };
+        let amount = Amount { runs: 1, prove: false, cost: false };
         let row = |script, needs| site.program(&program(script, needs), amount, &|_| {});
         let not_here = |script, needs| row(script, needs).not_here.unwrap();
         assert_eq!(not_here("", "no-such-tool"), "needs no-such-tool, of package");

@@ -14,9 +14,6 @@ use crate::exit::CommandError;
 use crate::output::{self, Target};
 use crate::run;
 
-/// Pairs of a run that is watched and one that is not: the fewest with an interval.
-const PAIRS: u32 = 6;
-
 /// Runs them, and prints the table.
 ///
 /// # Errors
@@ -32,8 +29,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
-    let amount =
-        Amount { runs: options.repeat, prove: options.all, pairs: if options.all { PAIRS } else { 0 } };
+    let amount = Amount { runs: options.repeat, prove: options.all, cost: options.all };
     let mut rows: Vec<Row> = Vec::new();
     for program in chosen {
         if is_interrupted() {
