@@ -1,7 +1,7 @@
 //! Mixes of reads and writes, and latency under load.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use figure::evidence::{INJECTED, MIX, VERIFIED, VERIFIED_ERROR};
 use figure::{Figure, Record, Status, Unit};
@@ -12,8 +12,12 @@ use crate::bench::{record, run, stderr};
 const SMALL: &[&str] = &["--array-size", "200000", "--format", "json"];
 
 /// A round of each point of one mix.
-static ONE_MIX: LazyLock<Record> =
-    LazyLock::new(|| record(&run(&[&["memory", "loaded", "--mix", "2:1", "--rounds", "1"], SMALL].concat())));
+pub fn short() -> &'static Record {
+    static RECORD: OnceLock<Record> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        record(&run(&[&["memory", "loaded", "--mix", "2:1", "--rounds", "1"], SMALL].concat()))
+    })
+}
 
 #[test]
 fn every_mix_is_measured_and_proved() {
@@ -35,7 +39,7 @@ fn every_mix_is_measured_and_proved() {
 
 #[test]
 fn a_latency_and_its_bandwidth_come_from_the_same_rounds() {
-    let record = &*ONE_MIX;
+    let record = short();
     let cpus = record.machine.topology.allowed.len();
     let loaded: Vec<_> = record
         .figures
@@ -69,7 +73,7 @@ fn a_latency_and_its_bandwidth_come_from_the_same_rounds() {
 
 #[test]
 fn a_curve_has_properties_or_the_reason_why_not() {
-    let record = &*ONE_MIX;
+    let record = short();
     let property = |word: &str| record.figure(&format!("memory.loaded.2:1.{word}")).expect(word);
     let [highest, onset, saturated, slope] = ["highest", "onset", "saturated", "slope"].map(property);
     if record.machine.topology.allowed.len() < 2 {
