@@ -22,7 +22,7 @@ use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::events::{drain, join, sample_stacks, set_period};
+use super::event_ring::{drain, join, sample_stacks, set_period};
 use super::record::{Entry, EventKind};
 use super::time::{now, varied};
 use super::tracefs::{Format, Tracefs};

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use figure::stats::Random;
 use lab::failure::Failure;
-use lab::process_tree::UsageTotals;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
@@ -15,9 +14,8 @@ use super::collect::{Collector, SampleTotals};
 use super::control::{AIM, Control, Interval, Maps, Sampling, chosen};
 use super::event_log::Writer;
 use super::events::{Events, Scope};
-use super::kernel_events::{KernelCounters, KernelEvents};
-use super::memory_state::{self, MemoryState};
 use super::procfs;
+use super::readings::Readings;
 use super::record::{Entry, EventKind, Set};
 use super::result::Traced;
 use super::ring::Ring;
@@ -47,14 +45,8 @@ const BURST_FAULTS: f64 = 2000.0;
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
-/// Of no more processes are the peaks read, or the CPU time.
-const MOST_PROCESSES: usize = 64;
-/// Seconds in which clock ticks of 10 ms say enough.
-const MANY_TICKS: f64 = 0.2;
 /// In a shorter trace the growth of shared memory is read too seldom.
 const SHARED: Duration = Duration::from_millis(200);
-/// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
-const SEARCHED: usize = 8;
 
 /// What a trace records in addition to faults.
 #[derive(Default)]
@@ -96,29 +88,15 @@ pub struct EventLoop {
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
     calls: Result<Calls, Failure>,
-    kernel_counters: KernelCounters,
-    /// Their counts when the trace began.
-    kernel_events: KernelEvents,
-    /// Huge pages that the kernel had counted at the last reading.
-    huge: u64,
-    /// Bytes of the machine's shared memory at the last reading, and by how much it grew.
-    shared: (u64, u64),
-    /// Memory that is known to be registered with userfaultfd.
-    userfaults: BTreeSet<(u32, u64, u64)>,
-    searched: usize,
+    readings: Readings,
     /// The process that was about to begin.
     first: Option<u32>,
-    /// Faults of the whole machine at the last reading.
-    machine_faults: u64,
     /// Whether events of the machine may be opened, as far as is known; whether they were; and samples of others in that time.
     may_widen: bool,
     was_machine: bool,
     dropped: f64,
     /// Samples of the program and of others, when they were compared last.
     compared: (f64, f64),
-    /// What its processes used, and their CPU time at the last adjustment.
-    usage: UsageTotals,
-    cpu_seconds: Option<f64>,
 }
 
 struct Bursts {
@@ -141,8 +119,7 @@ impl EventLoop {
         let TraceOptions { running, ring, event_log, .. } = options;
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
-        let kernel_counters = KernelCounters::of_process(first.or(running.first().copied()));
-        let (kernel_events, machine) = kernel_counters.read(page);
+        let readings = Readings::new(first.or(running.first().copied()), page);
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
         collector.call_counts.watched = watched;
@@ -185,20 +162,12 @@ impl EventLoop {
             },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
-            kernel_events,
-            kernel_counters,
-            huge: 0,
-            shared: (machine.shared, 0),
-            machine_faults: machine.faults,
-            userfaults: BTreeSet::new(),
-            searched: 0,
+            readings,
             first,
             may_widen: true,
             was_machine: false,
             dropped: 0.0,
             compared: (0.0, 0.0),
-            usage: UsageTotals::default(),
-            cpu_seconds: None,
         }
     }
 
@@ -251,7 +220,7 @@ impl EventLoop {
         self.count();
         let counted = if self.was_machine { (faults + lost) as u64 } else { self.faults as u64 };
         let in_windows = counted as f64 * self.turned_on / self.faults.max(1.0);
-        let events = self.read_counters().since(&self.kernel_events);
+        let events = self.readings.kernel_events();
         let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
@@ -260,7 +229,7 @@ impl EventLoop {
                 is_machine,
                 hinting: share(events.numa_hints),
                 events,
-                shared_growth: Some(self.shared.1).filter(|_| self.begun.elapsed() >= SHARED),
+                shared_growth: Some(self.readings.shared_growth()).filter(|_| self.begun.elapsed() >= SHARED),
                 sees_kernel: self.events.sees_kernel,
                 period: self.events.period,
                 cpu_seconds: nanoseconds(used) as f64 * 1e-9,
@@ -443,8 +412,7 @@ impl EventLoop {
         // First the count, then the samples: what is missing among these is not just later.
         let faults = self.count();
         self.pass();
-        let machine_faults = self.machine_faults;
-        self.record_memory();
+        let machine_faults = self.readings.memory(&mut self.collector.tasks, &mut self.sorter.unsorted);
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
         self.rate = faults / seconds;
@@ -457,11 +425,12 @@ impl EventLoop {
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
         let others = std::mem::take(&mut self.other_maps).are_many(seconds);
-        self.choose_scope(self.machine_faults.saturating_sub(machine_faults) as f64, others, seconds);
+        self.choose_scope(machine_faults, others, seconds);
         let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
-        let interval = Interval { samples, faults: self.rate, tasks, cpus: self.cpus(seconds), seconds, age };
+        let cpus = self.readings.cpus(&self.collector.tasks, seconds);
+        let interval = Interval { samples, faults: self.rate, tasks, cpus, seconds, age };
         let old = Sampling { period: self.events.period, every: self.windows.every };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
         if new.period != old.period {
@@ -475,19 +444,6 @@ impl EventLoop {
         // Samples of the time that this took are not among those of the next interval.
         self.count();
         self.adapted = Instant::now();
-    }
-
-    /// CPUs that the program used in these seconds, if they are enough for clock ticks to say so.
-    fn cpus(&mut self, seconds: f64) -> Option<f64> {
-        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PROCESSES + 1).collect();
-        if processes.len() > MOST_PROCESSES {
-            (self.usage, self.cpu_seconds) = Default::default();
-            return None;
-        }
-        let stats: Vec<_> = processes.into_iter().filter_map(lab::process_tree::stat).collect();
-        let now = self.usage.take(&stats).cpu();
-        let used = now - self.cpu_seconds.replace(now)?;
-        (seconds >= MANY_TICKS).then_some(used / seconds)
     }
 
     /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
@@ -544,44 +500,5 @@ impl EventLoop {
         let tasks = with_descendants(processes).into_iter().flat_map(procfs::tasks_of);
         let all: BTreeSet<u32> = tasks.chain(self.first.iter().copied()).collect();
         all.into_iter().collect()
-    }
-
-    /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it. Also reads
-    /// what no event tells.
-    fn record_memory(&mut self) {
-        let huge = self.read_counters().huge;
-        let are_huge = std::mem::replace(&mut self.huge, huge) < huge;
-        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PROCESSES).collect();
-        for process in processes {
-            let status = procfs::status(process).unwrap_or_default();
-            if let Some((bytes, anonymous)) = procfs::resident(&status) {
-                let kind = EventKind::Peak { process, bytes, anonymous };
-                self.sorter.unsorted.push(Entry { time: now(), kind });
-            }
-            if let Some(known) = self.collector.tasks.memory_state(process) {
-                let mut state = MemoryState::read(process, &status);
-                if are_huge && known.huge == 0 {
-                    state = state.read_huge(process);
-                }
-                known.add(&state);
-            }
-        }
-        let mut processes: Vec<u32> = self.collector.tasks.processes().collect();
-        processes.sort_unstable();
-        let first = if self.searched < processes.len() { self.searched } else { 0 };
-        self.searched = first + SEARCHED;
-        for map in processes.into_iter().skip(first).take(SEARCHED).flat_map(memory_state::userfaults) {
-            if self.userfaults.insert((map.process, map.start, map.end)) {
-                self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Map(map) });
-            }
-        }
-    }
-
-    fn read_counters(&mut self) -> KernelEvents {
-        let (events, now) = self.kernel_counters.read(self.collector.page);
-        let (before, grown) = self.shared;
-        self.shared = (now.shared, grown + now.shared.saturating_sub(before));
-        self.machine_faults = now.faults;
-        events
     }
 }

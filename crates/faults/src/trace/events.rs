@@ -14,38 +14,18 @@
 //! sample are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
-use std::os::fd::AsRawFd;
 
 use figure::CpuList;
 use lab::failure::Failure;
 use machine::Tree;
 use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
-use perf_event::data::Visitor;
-use perf_event::data::endian::Native;
-use perf_event::data::parse::{ParseConfig, Parser};
-use perf_event::events::Software;
-use perf_event::{Builder, Clock, Counter, ReadFormat, SampleFlag, Sampler};
-use perf_event_open_sys::bindings::perf_event_header;
-use perf_event_open_sys::ioctls;
+use perf_event::{Builder, Counter, ReadFormat, Sampler};
 use rustix::thread::gettid;
 
-use super::record::{Entry, EventKind, Reader, Set, registers};
-use super::time::now;
+use super::event_ring::join;
+use super::event_set::{self, EventSet, PAGES, bytes, room};
+use super::record::{Entry, Set};
 
-/// Bytes of stack that are copied with a sample: perf's default.
-const STACK: u32 = 8 << 10;
-/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries
-/// (kernel.perf_event_max_stack) and the rest.
-const LARGEST: usize = 16 << 10;
-/// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged.
-const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
-/// A privileged process gets so many times as many at least, and at most: at the first period a program of a
-/// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
-/// from its CPU for as long.
-const PRIVILEGED: [usize; 2] = [8, 64];
-/// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
-const MOST_BYTES: usize = 128 << 20;
-const MEMORY_DIVISOR: usize = 128;
 /// All tasks (perf_event_open(2): pid -1).
 const ANY: u32 = u32::MAX;
 
@@ -72,56 +52,6 @@ pub enum Scope {
     Machine,
     /// Those of the target's tasks, and of all that these start.
     Tasks,
-}
-
-struct EventSet {
-    set: Set,
-    period: u64,
-    rings: Vec<Sampler>,
-    bytes: usize,
-    /// The process whose records are left out.
-    without: Option<u32>,
-    /// Counters that write into the ring of another one.
-    others: Vec<Counter>,
-    /// Lost records that were reported: the kernel writes a record of them when there is room again.
-    reported: u64,
-}
-
-impl EventSet {
-    fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
-        self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
-    }
-
-    /// Reads its rings, whose samples stand for so many events; returns whether one of them had no room left, so that records may
-    /// be missing.
-    fn drain(&mut self, weight: u64, entries: &mut Vec<Entry>) -> bool {
-        let reader = Reader { set: self.set, weight, without: self.without };
-        let (mut was_full, before) = (false, entries.len());
-        for ring in &mut self.rings {
-            let bytes = drain(ring, self.bytes, reader, entries);
-            was_full |= bytes + LARGEST > self.bytes;
-        }
-        let lost = entries[before..].iter().map(|entry| match entry.kind {
-            EventKind::Lost { records, .. } => records,
-            _ => 0,
-        });
-        self.reported += lost.sum::<u64>();
-        was_full
-    }
-
-    /// Reads what is left in its rings.
-    fn close(mut self, entries: &mut Vec<Entry>) {
-        self.drain(self.period, entries);
-        entries.extend(self.unreported());
-    }
-
-    /// Lost records that no record reported, as none came after them; from the counters (Linux 6.0).
-    fn unreported(&mut self) -> Option<Entry> {
-        let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
-        let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
-        self.reported = lost;
-        Some(Entry { time: now(), kind: EventKind::lost(self.set, records, self.period) })
-    }
 }
 
 pub struct Events {
@@ -193,8 +123,8 @@ impl Events {
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
     /// After an error nothing is sampled any more.
     pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
-        let old = std::mem::replace(&mut self.period, period);
-        if self.scope == Scope::Machine && self.counts_lost && self.change_period(old, entries)? {
+        self.period = period;
+        if self.scope == Scope::Machine && self.counts_lost && self.change_period(entries)? {
             return Ok(());
         }
         let target = Target::Running(tasks.to_vec());
@@ -220,22 +150,17 @@ impl Events {
         enabled
     }
 
-    /// Gives the open events the new period, as no task inherits them. Not if samples were lost: the kernel reports them with later
-    /// ones, which stand for another number. Returns whether it was done.
-    fn change_period(&mut self, old: u64, entries: &mut Vec<Entry>) -> io::Result<bool> {
+    /// Gives the open events the new period, where they are not inherited; returns whether that could be done.
+    fn change_period(&mut self, entries: &mut Vec<Entry>) -> io::Result<bool> {
         self.turn(Set::Minor, false);
-        let new = self.period;
-        for opened in self.sets.iter_mut().filter(|opened| opened.set == Set::Minor) {
-            opened.drain(old, entries);
-            if let Some(lost) = opened.unreported() {
-                entries.push(lost);
-                return Ok(false);
-            }
-            opened.period = new;
-            opened.counters().try_for_each(|counter| set_period(counter, new))?;
+        let Some(minor) = self.sets.iter_mut().find(|opened| opened.set == Set::Minor) else {
+            return Ok(false);
+        };
+        let is_done = minor.change_period(self.period, entries)?;
+        if is_done {
+            self.enable(Set::Minor)?;
         }
-        self.enable(Set::Minor)?;
-        Ok(true)
+        Ok(is_done)
     }
 
     fn enable(&mut self, set: Set) -> io::Result<()> {
@@ -321,7 +246,7 @@ impl Events {
                     Err(error) => return Err(error),
                 };
                 match &ring {
-                    None => ring = Some(counter.sampled(self.bytes(set))?),
+                    None => ring = Some(counter.sampled(bytes(set, self.room))?),
                     Some(ring) => {
                         join(&counter, ring)?;
                         others.push(counter);
@@ -333,13 +258,13 @@ impl Events {
         if rings.is_empty() {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
-        let (period, bytes) = (self.period_of(set), self.bytes(set));
+        let (period, bytes) = (self.period_of(set), bytes(set, self.room));
         let without = (self.scope == Scope::Machine).then(std::process::id);
         Ok(EventSet { set, period, rings, bytes, without, others, reported: 0 })
     }
 
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
-        let mut builder = builder(set, self.sees_kernel, self.period_of(set));
+        let mut builder = event_set::builder(set, self.sees_kernel, self.period_of(set));
         if self.counts_lost {
             let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
             builder.read_format(times | ReadFormat::LOST);
@@ -351,111 +276,6 @@ impl Events {
     fn period_of(&self, set: Set) -> u64 {
         if set == Set::Minor { self.period } else { 1 }
     }
-
-    /// Bytes of a ring. perf_event2 adds the page of the head.
-    fn bytes(&self, set: Set) -> usize {
-        let pages = PAGES.iter().find(|(other, _)| *other == set).map_or(8, |(_, pages)| *pages);
-        pages * rustix::param::page_size() * self.room
-    }
-}
-
-/// Sets the period of an event that no task inherits.
-pub fn set_period(counter: &Counter, period: u64) -> io::Result<()> {
-    // SAFETY: an open event; the kernel reads the number at this address (it is passed on as it is).
-    let done = unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Lets an event write into the ring of another one.
-pub fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
-    // SAFETY: two open events; no memory is passed.
-    let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
-    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// How many times the unprivileged pages rings may have on so many CPUs: a power of two.
-fn room(cpus: usize) -> usize {
-    let memory = rustix::system::sysinfo();
-    let bytes = (memory.totalram as usize).saturating_mul(memory.mem_unit as usize);
-    within(MOST_BYTES.min(bytes / MEMORY_DIVISOR), cpus)
-}
-
-fn within(bytes: usize, cpus: usize) -> usize {
-    let pages = PAGES.iter().map(|(_, pages)| pages).sum::<usize>();
-    let fits = bytes / (pages * rustix::param::page_size() * cpus.max(1));
-    let [least, most] = PRIVILEGED;
-    (fits + 1).next_power_of_two().div_euclid(2).clamp(least, most)
-}
-
-/// An event of a set, of no task and no CPU as yet.
-fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
-    let event = match set {
-        Set::Rare => Software::PAGE_FAULTS_MAJ,
-        Set::Minor | Set::Burst => Software::PAGE_FAULTS_MIN,
-        Set::Maps => Software::DUMMY,
-    };
-    let mut builder = Builder::new(event);
-    builder.enabled(false).inherit(true).sample_id_all(true).clockid(Clock::MONOTONIC);
-    builder.sample(SampleFlag::TID | SampleFlag::TIME);
-    if sees_kernel {
-        builder.include_kernel();
-    }
-    builder.sample_period(period);
-    if set != Set::Maps {
-        // Not PERIOD: with it the kernel writes a sample for every single event (perf_swevent_event).
-        builder.sample(SampleFlag::IP | SampleFlag::ADDR);
-    }
-    if matches!(set, Set::Rare | Set::Minor) {
-        sample_stacks(&mut builder);
-    }
-    match set {
-        Set::Rare => {
-            builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
-        }
-        Set::Maps => {
-            builder.mmap_data(true).mmap2(true);
-        }
-        Set::Minor | Set::Burst => {}
-    }
-    builder
-}
-
-/// Adds to each sample what unwinding needs.
-pub fn sample_stacks(builder: &mut Builder) {
-    builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-    builder.exclude_callchain_kernel(true).sample_regs_user(registers::MASK).sample_stack_user(STACK);
-}
-
-pub fn config(set: Set) -> ParseConfig<Native> {
-    ParseConfig::from(*builder(set, true, 1).attrs())
-}
-
-/// The entry of a record without its header; `None` if the reader ignores it, or it is damaged.
-pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
-where
-    R: for<'r> Visitor<'r, Output = Option<Entry>>,
-{
-    let size = bytes.len() + size_of::<perf_event_header>();
-    let header = perf_event_header { type_: kind, misc, size: size as u16 };
-    Parser::new(bytes, config).parse_record_with_header(reader, header).ok().flatten()
-}
-
-/// Reads a ring: each record that the reader makes an entry of. Returns the bytes read, which are no more than `most` and a record:
-/// others may write as fast as they are read.
-pub fn drain<R>(ring: &mut Sampler, most: usize, reader: R, entries: &mut Vec<Entry>) -> usize
-where
-    R: for<'r> Visitor<'r, Output = Option<Entry>> + Copy,
-{
-    let config = ring.as_counter().config().clone();
-    let mut all = 0;
-    while all < most
-        && let Some(record) = ring.next_record()
-    {
-        let bytes = record.to_contiguous();
-        all += bytes.len() + size_of::<perf_event_header>();
-        entries.extend(entry(record.ty(), record.misc(), bytes.as_ref(), config.clone(), reader));
-    }
-    all
 }
 
 fn is_forbidden(error: &io::Error) -> bool {
@@ -500,15 +320,9 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Barrier};
 
+    use super::super::record::EventKind;
     use super::*;
     use crate::mapping::Mapping;
-
-    #[test]
-    fn rings_are_larger_where_there_is_room() {
-        let one = 120 * rustix::param::page_size();
-        assert_eq!([1, 2, 8, 256].map(|cpus| within(64 * 4 * one, cpus)), [64, 64, 32, 8]);
-        assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
-    }
 
     fn run_program() {
         let program = Command::new("/proc/self/exe").arg("--list").stdout(Stdio::null()).status();
@@ -622,7 +436,7 @@ mod tests {
             Ok(events) if events.counts_lost => events,
             refused => return eprintln!("skipped: {:?}", refused.err()),
         };
-        let bytes = 4 * events.bytes(Set::Minor);
+        let bytes = 4 * bytes(Set::Minor, events.room);
         let region = Mapping::anonymous(bytes).unwrap();
         (0..region.pages()).for_each(|page| region.write(page));
         events.turn(Set::Minor, false);

@@ -12,7 +12,7 @@ use faults::trace::collect::Collector;
 use faults::trace::record::{Entry, Reader, Set};
 use faults::trace::ring::Ring;
 use faults::trace::tracefs::Format;
-use faults::trace::{Totals, Traced, events};
+use faults::trace::{Totals, Traced, event_ring, event_set};
 use figure::Machine;
 use shm::blocks::{self, Blocks, Kind, Regs};
 use shm::recording::{self, Recording};
@@ -110,14 +110,14 @@ fn one(input: &[u8]) {
 fn record(set: Set, draw: &mut Draw) -> Option<Entry> {
     let (kind, misc) = (u32::from(draw.byte()), draw.word() as u16);
     let weight = [1, 101, u64::MAX][usize::from(draw.byte() % 3)];
-    events::entry(kind, misc, draw.piece(), events::config(set), Reader { set, weight, without: None })
+    event_ring::entry(kind, misc, draw.piece(), event_set::config(set), Reader { set, weight, without: None })
 }
 
 /// A record of a call for memory, or of what a fault met.
 fn call(draw: &mut Draw) -> Option<Entry> {
     let set = CALLS[usize::from(draw.byte()) % CALLS.len()];
     let reader = reader::Reader { set, formats: &FORMATS, periods: &[1, 7, 1, 1, 1] };
-    events::entry(u32::from(draw.byte()), draw.word() as u16, draw.piece(), calls::config(set), reader)
+    event_ring::entry(u32::from(draw.byte()), draw.word() as u16, draw.piece(), calls::config(set), reader)
 }
 
 fn block(draw: &mut Draw, stacks: &[u64]) -> shm::blocks::Entry {

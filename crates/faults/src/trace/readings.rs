@@ -1,0 +1,157 @@
+//! What is read every quarter of a second, as no event tells it: the kernel's counters, memory and CPU time of processes.
+
+use std::collections::BTreeSet;
+
+use lab::process_tree::{UsageTotals, stat};
+
+use super::kernel_events::{KernelCounters, KernelEvents};
+use super::memory_state::{self, MemoryState};
+use super::procfs;
+use super::record::{Entry, EventKind};
+use super::tasks::Tasks;
+use super::time::now;
+
+/// Of no more processes are the peaks read, or the CPU time.
+const MOST_PROCESSES: usize = 64;
+/// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
+const SEARCHED: usize = 8;
+/// Seconds in which clock ticks of 10 ms say enough.
+const MANY_TICKS: f64 = 0.2;
+
+pub struct Readings {
+    counters: KernelCounters,
+    /// Their counts when the trace began.
+    before: KernelEvents,
+    page: u64,
+    /// Huge pages that the kernel had counted at the last reading.
+    huge: u64,
+    /// Bytes of the machine's shared memory at the last reading, and by how much it grew.
+    shared: (u64, u64),
+    /// Faults of the whole machine at the last reading.
+    faults: u64,
+    /// Memory that is known to be registered with userfaultfd.
+    userfaults: BTreeSet<(u32, u64, u64)>,
+    searched: usize,
+    /// What the processes used, and their CPU time at the last reading.
+    usage: UsageTotals,
+    cpu_seconds: Option<f64>,
+}
+
+impl Readings {
+    /// `process`: the one whose control group's counters are read.
+    pub fn new(process: Option<u32>, page: u64) -> Readings {
+        let counters = KernelCounters::of_process(process);
+        let (before, machine) = counters.read(page);
+        Readings {
+            counters,
+            before,
+            page,
+            huge: 0,
+            shared: (machine.shared, 0),
+            faults: machine.faults,
+            userfaults: BTreeSet::new(),
+            searched: 0,
+            usage: UsageTotals::default(),
+            cpu_seconds: None,
+        }
+    }
+
+    /// What the kernel has counted since the trace began.
+    pub fn kernel_events(&mut self) -> KernelEvents {
+        self.read().0.since(&self.before)
+    }
+
+    /// Bytes by which the machine's shared memory grew.
+    pub fn shared_growth(&self) -> u64 {
+        self.shared.1
+    }
+
+    /// The kernel's counts, and the faults of the machine since the reading before.
+    fn read(&mut self) -> (KernelEvents, f64) {
+        let (events, now) = self.counters.read(self.page);
+        let (before, grown) = self.shared;
+        self.shared = (now.shared, grown + now.shared.saturating_sub(before));
+        let faults = std::mem::replace(&mut self.faults, now.faults);
+        (events, now.faults.saturating_sub(faults) as f64)
+    }
+
+    /// Reads the memory of processes. Adds an event for the peak of each: it is sorted behind the faults that took it. Returns the
+    /// faults of the machine since the reading before.
+    pub fn memory(&mut self, tasks: &mut Tasks, entries: &mut Vec<Entry>) -> f64 {
+        let (events, faults) = self.read();
+        let are_huge = std::mem::replace(&mut self.huge, events.huge) < events.huge;
+        let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES).collect();
+        for process in processes {
+            let status = procfs::status(process).unwrap_or_default();
+            if let Some((bytes, anonymous)) = procfs::resident(&status) {
+                let kind = EventKind::Peak { process, bytes, anonymous };
+                entries.push(Entry { time: now(), kind });
+            }
+            if let Some(known) = tasks.memory_state(process) {
+                let mut state = MemoryState::read(process, &status);
+                if are_huge && known.huge == 0 {
+                    state = state.read_huge(process);
+                }
+                known.add(&state);
+            }
+        }
+        self.userfaults(tasks, entries);
+        faults
+    }
+
+    /// Adds an event for memory that has been registered with userfaultfd.
+    fn userfaults(&mut self, tasks: &Tasks, entries: &mut Vec<Entry>) {
+        let mut processes: Vec<u32> = tasks.processes().collect();
+        processes.sort_unstable();
+        let first = if self.searched < processes.len() { self.searched } else { 0 };
+        self.searched = first + SEARCHED;
+        for map in processes.into_iter().skip(first).take(SEARCHED).flat_map(memory_state::userfaults) {
+            if self.userfaults.insert((map.process, map.start, map.end)) {
+                entries.push(Entry { time: now(), kind: EventKind::Map(map) });
+            }
+        }
+    }
+
+    /// CPUs that the processes used in these seconds, if they are enough for clock ticks to say so.
+    pub fn cpus(&mut self, tasks: &Tasks, seconds: f64) -> Option<f64> {
+        let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES + 1).collect();
+        if processes.len() > MOST_PROCESSES {
+            (self.usage, self.cpu_seconds) = Default::default();
+            return None;
+        }
+        let stats: Vec<_> = processes.into_iter().filter_map(stat).collect();
+        let now = self.usage.take(&stats).cpu();
+        let used = now - self.cpu_seconds.replace(now)?;
+        (seconds >= MANY_TICKS).then_some(used / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn cpu_time_is_that_of_the_processes_while_they_are_few() {
+        let begun = Instant::now();
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let (mut tasks, mut readings) = (Tasks::default(), Readings::new(None, 4096));
+        tasks.get(busy.id(), now());
+        assert_eq!(readings.cpus(&tasks, 1.0), None, "there is nothing to compare with");
+        let mut used = 0.0;
+        while used < 0.1 && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(20));
+            used += readings.cpus(&tasks, 1.0).unwrap();
+        }
+        assert!(used >= 0.1 && used < begun.elapsed().as_secs_f64() + 0.05, "{used}");
+        assert_eq!(readings.cpus(&tasks, MANY_TICKS / 2.0), None, "too few ticks");
+        for process in 1..=MOST_PROCESSES as u32 {
+            tasks.get(process, now());
+        }
+        assert_eq!([readings.cpus(&tasks, 1.0), readings.cpus(&tasks, 1.0)], [None, None]);
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+    }
+}
