@@ -5,8 +5,9 @@ use super::record::EventKind;
 
 /// Samples per second that are aimed at while the program takes faults. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 500.0;
-/// But no more per second of the program's CPU time, of which they take 1 to 2 %; and so many at least.
+/// The most samples per second of the program's CPU time: they take 1 to 2 % of it.
 const OF_CPU: f64 = 2500.0;
+/// The fewest samples per second that are aimed at.
 const LEAST_AIM: f64 = AIM / 4.0;
 /// The first period: short enough for the start of a program, long enough for a storm of faults.
 pub const FIRST: u64 = 23;

@@ -14,7 +14,7 @@ use super::time::now;
 /// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries
 /// (kernel.perf_event_max_stack) and the rest.
 const LARGEST: usize = 16 << 10;
-/// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged.
+/// Pages of each ring, of which perf_event_mlock_kb allows an unprivileged process 129 for each CPU.
 pub const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
 /// A privileged process gets so many times as many at least, and at most: at the first period a program of a
 /// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
@@ -28,16 +28,28 @@ pub struct EventSet {
     pub set: Set,
     pub period: u64,
     pub rings: Vec<Sampler>,
-    pub bytes: usize,
+    bytes: usize,
     /// The process whose records are left out.
-    pub without: Option<u32>,
+    without: Option<u32>,
     /// Counters that write into the ring of another one.
     pub others: Vec<Counter>,
     /// Lost records that were reported: the kernel writes a record of them when there is room again.
-    pub reported: u64,
+    reported: u64,
 }
 
 impl EventSet {
+    /// Of rings of so many bytes each.
+    pub fn new(
+        set: Set,
+        period: u64,
+        bytes: usize,
+        without: Option<u32>,
+        rings: Vec<Sampler>,
+        others: Vec<Counter>,
+    ) -> EventSet {
+        EventSet { set, period, rings, bytes, without, others, reported: 0 }
+    }
+
     pub fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
         self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
     }

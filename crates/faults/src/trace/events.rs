@@ -260,7 +260,7 @@ impl Events {
         }
         let (period, bytes) = (self.period_of(set), bytes(set, self.room));
         let without = (self.scope == Scope::Machine).then(std::process::id);
-        Ok(EventSet { set, period, rings, bytes, without, others, reported: 0 })
+        Ok(EventSet::new(set, period, bytes, without, rings, others))
     }
 
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
