@@ -429,7 +429,7 @@ impl EventLoop {
         let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
-        let cpus = self.readings.cpus(&self.collector.tasks, seconds);
+        let cpus = self.readings.cpus(&self.collector.tasks, self.adapted);
         let interval = Interval { samples, faults: self.rate, tasks, cpus, seconds, age };
         let old = Sampling { period: self.events.period, every: self.windows.every };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };

@@ -1,6 +1,7 @@
 //! What is read every quarter of a second, as no event tells it: the kernel's counters, memory and CPU time of processes.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use lab::process_tree::{UsageTotals, stat};
 
@@ -15,8 +16,8 @@ use super::time::now;
 const MOST_PROCESSES: usize = 64;
 /// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
 const SEARCHED: usize = 8;
-/// Seconds in which clock ticks of 10 ms say enough.
-const MANY_TICKS: f64 = 0.2;
+/// A time in which clock ticks of 10 ms say enough.
+const MANY_TICKS: Duration = Duration::from_millis(200);
 
 pub struct Readings {
     counters: KernelCounters,
@@ -32,9 +33,10 @@ pub struct Readings {
     /// Memory that is known to be registered with userfaultfd.
     userfaults: BTreeSet<(u32, u64, u64)>,
     searched: usize,
-    /// What the processes used, and their CPU time at the last reading.
+    /// What the processes used; when that was read last, with their seconds of CPU time; and the CPUs that they used until then.
     usage: UsageTotals,
-    cpu_seconds: Option<f64>,
+    cpu_time: Option<(Instant, f64)>,
+    cpus: Option<f64>,
 }
 
 impl Readings {
@@ -52,7 +54,8 @@ impl Readings {
             userfaults: BTreeSet::new(),
             searched: 0,
             usage: UsageTotals::default(),
-            cpu_seconds: None,
+            cpu_time: None,
+            cpus: None,
         }
     }
 
@@ -112,24 +115,29 @@ impl Readings {
         }
     }
 
-    /// CPUs that the processes used in these seconds, if they are enough for clock ticks to say so.
-    pub fn cpus(&mut self, tasks: &Tasks, seconds: f64) -> Option<f64> {
+    /// CPUs that the processes used, on average since the reading before: they are read where that was long enough ago for clock
+    /// ticks to count. `None` for very many processes.
+    pub fn cpus(&mut self, tasks: &Tasks, at: Instant) -> Option<f64> {
+        if self.cpu_time.is_some_and(|(before, _)| at.duration_since(before) < MANY_TICKS) {
+            return self.cpus;
+        }
         let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES + 1).collect();
         if processes.len() > MOST_PROCESSES {
-            (self.usage, self.cpu_seconds) = Default::default();
+            (self.usage, self.cpu_time, self.cpus) = Default::default();
             return None;
         }
         let stats: Vec<_> = processes.into_iter().filter_map(stat).collect();
-        let now = self.usage.take(&stats).cpu();
-        let used = now - self.cpu_seconds.replace(now)?;
-        (seconds >= MANY_TICKS).then_some(used / seconds)
+        let seconds = self.usage.take(&stats).cpu();
+        let before = self.cpu_time.replace((at, seconds));
+        let used = |(since, before)| (seconds - before) / at.duration_since(since).as_secs_f64();
+        self.cpus = before.map(used);
+        self.cpus
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::process::Command;
-    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -139,19 +147,28 @@ mod tests {
         let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let (mut tasks, mut readings) = (Tasks::default(), Readings::new(None, 4096));
         tasks.get(busy.id(), now());
-        assert_eq!(readings.cpus(&tasks, 1.0), None, "there is nothing to compare with");
-        let mut used = 0.0;
+        assert_eq!(readings.cpus(&tasks, begun), None, "there is nothing to compare with");
+        // Of readings a second apart, as far as is said.
+        let (mut at, mut used) = (begun, 0.0);
         while used < 0.1 && begun.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(20));
-            used += readings.cpus(&tasks, 1.0).unwrap();
+            at += Duration::from_secs(1);
+            used += readings.cpus(&tasks, at).unwrap();
         }
         assert!(used >= 0.1 && used < begun.elapsed().as_secs_f64() + 0.05, "{used}");
-        assert_eq!(readings.cpus(&tasks, MANY_TICKS / 2.0), None, "too few ticks");
+        let before = readings.cpus;
+        for _ in 0..1000 {
+            assert_eq!(readings.cpus(&tasks, at + MANY_TICKS / 2), before, "too few ticks: not read");
+        }
         // One of them may be the busy one.
         for process in 1..=MOST_PROCESSES as u32 + 1 {
             tasks.get(process, now());
         }
-        assert_eq!([readings.cpus(&tasks, 1.0), readings.cpus(&tasks, 1.0)], [None, None]);
+        let mut of_many = || {
+            at += Duration::from_secs(1);
+            readings.cpus(&tasks, at)
+        };
+        assert_eq!([of_many(), of_many()], [None, None]);
         busy.kill().unwrap();
         busy.wait().unwrap();
     }
