@@ -225,6 +225,14 @@ impl AddressSpace {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
 
+    /// Bytes of a range that are mapped with no right to touch them: addresses that are only reserved.
+    pub fn reserved(&self, start: u64, bytes: u64) -> u64 {
+        let end = start.saturating_add(bytes);
+        let within = self.areas.range(..end).rev().take_while(|(_, area)| area.end > start);
+        let reserved = within.filter(|(_, area)| area.protection == 0 && !area.is_gone);
+        reserved.map(|(first, area)| area.end.min(end) - start.max(*first)).sum()
+    }
+
     pub fn mapped(&self) -> u64 {
         self.areas.iter().fold(0, |sum, (start, area)| sum.saturating_add(area.end.saturating_sub(*start)))
     }
@@ -288,6 +296,19 @@ mod unit {
         assert_eq!(area_at(0x5000), Some((0x5000, 0x9000, 0x4000, 1)));
         assert_eq!((area_at(0xfff), area_at(0x9000)), (None, None));
         assert_eq!(space.areas().count(), 3);
+    }
+
+    /// As glibc aligns a new arena.
+    #[test]
+    fn reserved_addresses_hold_no_memory() {
+        let mut space = AddressSpace::default();
+        space.add(&map(0x10_0000, 0x90_0000, "//anon", 0), 1);
+        assert_eq!(space.reserved(0x10_0000, 0x30_0000), 0x30_0000);
+        space.add(&map(0x40_0000, 0x50_0000, "//anon", 3), 2);
+        assert_eq!(space.reserved(0x40_0000, 0x10_0000), 0);
+        assert_eq!(space.reserved(0x38_0000, 0x20_0000), 0x10_0000, "on both sides");
+        assert_eq!(space.reserved(0x80_0000, 0x20_0000), 0x10_0000, "up to its end");
+        assert_eq!(space.reserved(0xa0_0000, u64::MAX), 0);
     }
 
     #[test]

@@ -371,7 +371,8 @@ impl Collector {
                 step
             }
             arguments => kind(arguments).map(|(kind, bytes)| {
-                (kind, Some(bytes).filter(|bytes| self.tasks.had_mapped(number, *bytes, time)))
+                let known = Some(bytes).filter(|bytes| self.tasks.had_mapped(number, *bytes, time));
+                (kind, known.map(|bytes| bytes - reserved(&process, arguments)))
             }),
         };
         let Some((kind, bytes)) = step else { return };
@@ -450,6 +451,14 @@ fn effective_size(sum: f64, squares: f64) -> f64 {
 pub fn is_c_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     ["libc.so", "libc-2.", "ld-musl", "libc.musl"].iter().any(|begin| name.starts_with(begin))
+}
+
+/// Bytes of an unmapping that were only reserved: no page of them was there.
+fn reserved(process: &Process, arguments: CallArguments) -> u64 {
+    match arguments {
+        CallArguments::Unmap { start, bytes } => process.space.reserved(start, bytes),
+        _ => 0,
+    }
 }
 
 fn key(process: &Process, fault: &Fault) -> Key {

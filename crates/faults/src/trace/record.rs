@@ -115,7 +115,8 @@ pub struct BlockRecord {
     pub stack: Option<(Fault, f64)>,
 }
 
-/// The arguments of a call for memory: of mremap the new size, of brk the end of the heap, moved or not.
+/// The arguments of a call for memory: of mremap the new size, of brk the end of the heap, moved or not. Of an mmap that only reserves
+/// addresses (PROT_NONE) no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArguments {
     Map { bytes: u64, is_file: bool },

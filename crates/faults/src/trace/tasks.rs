@@ -183,7 +183,7 @@ impl Tasks {
         (program.regrown, program.heap) = (program.regrown + regrown, program.heap + heap);
         if added.is_code {
             program.add_code(&map.name);
-        } else if map.name == "//anon" {
+        } else if map.name == "//anon" && map.protection != 0 {
             *program.mappings.entry(added.fresh).or_default() += 1;
         }
     }

@@ -41,7 +41,7 @@ impl Reader<'_> {
 fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<CallArguments> {
     Some(match tracepoint {
         "sys_enter_mmap" => CallArguments::Map {
-            bytes: field("len")?,
+            bytes: if field("prot")? == libc::PROT_NONE as u64 { 0 } else { field("len")? },
             is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0,
         },
         "sys_enter_munmap" => CallArguments::Unmap { start: field("addr")?, bytes: field("len")? },
@@ -126,11 +126,13 @@ mod unit {
         };
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(
-            read("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
+            read("sys_enter_mmap", &[("len", 4096), ("prot", 3), ("flags", anonymous)]),
             Some(CallArguments::Map { bytes: 4096, is_file: false })
         );
+        let reserved = Some(CallArguments::Map { bytes: 0, is_file: false });
+        assert_eq!(read("sys_enter_mmap", &[("len", 4096), ("prot", 0), ("flags", anonymous)]), reserved);
         assert_eq!(
-            read("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
+            read("sys_enter_mmap", &[("len", 1), ("prot", 3), ("flags", 2)]),
             Some(CallArguments::Map { bytes: 1, is_file: true })
         );
         assert_eq!(read("sys_exit_brk", &[("ret", 7)]), Some(CallArguments::Break { end: 7 }));
