@@ -26,6 +26,13 @@ pub fn notable(figures: &[Figure]) -> Vec<&Figure> {
     notable
 }
 
+/// Whether stopping a mechanism may save CPU time that matters: its share of what all faults cost, `gain`, 0 to 1. So it may where
+/// that is not known.
+pub fn is_worth(figure: &Figure, gain: Option<f64>) -> bool {
+    let share = figure.interval.as_ref().map(|interval| interval.high).or(figure.value);
+    gain.zip(share).is_none_or(|(gain, share)| gain * share >= NOTHING)
+}
+
 /// Those of the notable mechanisms that may be the one of most faults: the largest, and each whose interval meets its own.
 /// Shares of one whole differ by as much as both intervals are wide together, as what one gains the other loses.
 pub fn leading<'a>(notable: &[&'a Figure]) -> Vec<&'a Figure> {
@@ -76,5 +83,13 @@ mod tests {
         assert_eq!(count(&[first(), share(0.21, 0.11, 0.32, "a")]), (2, false, true));
         let unknown = Figure { interval: None, ..first() };
         assert_eq!(count(&[unknown, share(0.21, 0.11, 0.32, "b")]), (1, true, true));
+    }
+    #[test]
+    fn a_setting_is_worth_what_its_mechanism_may_cost() {
+        let is_worth = |high: f64, gain: Option<f64>| is_worth(&share(0.15, 0.1, high, "a"), gain);
+        assert!(is_worth(0.25, None), "the cost is not known");
+        assert!(is_worth(0.25, Some(0.1)));
+        assert!(!is_worth(0.25, Some(0.03)));
+        assert!(is_worth(0.9, Some(0.03)), "it may be nearly all");
     }
 }

@@ -2,7 +2,7 @@
 
 use figure::format;
 use suites::faults::{Call, Manager, Mechanism};
-use suites::mechanisms::{LEAST, NOTHING, advisable, decided, leading, notable};
+use suites::mechanisms::{LEAST, NOTHING, advisable, decided, is_worth, leading, notable};
 use suites::settings::{Quantity, trial};
 
 use super::settings::{self, command, gain};
@@ -36,17 +36,17 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),
     };
-    let is_worth = gain(record).is_none_or(|gain| gain.value >= Some(NOTHING));
+    let share = gain(record).and_then(|gain| gain.value);
     let mut all = Vec::from_iter(answer);
-    all.extend(undecided(&leading).filter(|_| is_worth));
+    all.extend(undecided(&leading).filter(|_| share.is_none_or(|share| share >= NOTHING)));
     for figure in mechanisms {
         let case = mechanism::mechanism(figure);
         all.extend(case.map(|case| note("mechanism", case, &[figure])));
         all.extend(calls(record, figure));
     }
     all.extend(blocks(record));
-    let is_open = trial(record).is_none() && is_worth;
-    all.extend(advisable(&leading).filter(|_| is_open).and_then(to_try));
+    let is_open = |figure: &&Figure| trial(record).is_none() && is_worth(figure, share);
+    all.extend(advisable(&leading).filter(is_open).and_then(to_try));
     all
 }
 

@@ -3,7 +3,7 @@
 use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
-use suites::mechanisms::{NOTHING, decided, leading, notable};
+use suites::mechanisms::{NOTHING, decided, is_worth, leading, notable};
 use suites::settings::{Effect, Quantity, Took, trial};
 
 use super::program::Truth;
@@ -54,11 +54,11 @@ impl Diagnosis {
         let mut causes: Vec<Cause> = record.figures.iter().filter_map(cause).collect();
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
         let gain = record.figure(GAIN).and_then(|figure| figure.value);
-        // Where there is next to nothing to gain, nothing is advised; nor against mechanisms of few faults.
+        // Nothing is advised against mechanisms of few faults, nor where there is next to nothing to gain.
         let notable = notable(&record.figures);
         let is_shown = |figure: &&Figure| {
             let is_notable = || notable.iter().any(|one| one.id == figure.id);
-            !figure.id.starts_with(SHARES) || (is_notable() && gain.is_none_or(|gain| gain >= NOTHING))
+            !figure.id.starts_with(SHARES) || (is_notable() && is_worth(figure, gain))
         };
         let figures = record.figures.iter().filter(is_shown);
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));

@@ -14,7 +14,7 @@ use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use suites::faults::{Manager, Mechanism};
-use suites::mechanisms::{NOTHING, notable};
+use suites::mechanisms::{NOTHING, is_worth, notable};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -150,24 +150,32 @@ fn targets(figures: &[Figure]) -> Vec<Target> {
         let manager = Manager::of(&figure.conditions.get(MANAGER)?)?;
         Some(Target { mechanism, manager: Some(manager), block: complete::block(figure) })
     };
-    notable(figures).into_iter().filter_map(target).collect()
+    let gain = gain(figures);
+    notable(figures).into_iter().filter(|figure| is_worth(figure, gain)).filter_map(target).collect()
+}
+
+/// The share of CPU time that the faults cost, 0 to 1.
+fn gain(figures: &[Figure]) -> Option<f64> {
+    figures.iter().find(|figure| figure.id == GAIN).and_then(|figure| figure.value)
 }
 
 /// Why no setting fits; `None` if one may, or if nothing is known.
 fn nothing_to_try(figures: &[Figure], targets: &[Target]) -> Option<String> {
-    let gain = figures.iter().find(|figure| figure.id == GAIN).and_then(|figure| figure.value);
-    if let Some(gain) = gain.filter(|gain| *gain < NOTHING) {
-        let gain = figure::format::percent(gain);
-        return Some(format!(
-            "page faults cost {gain} of the CPU time; --setting NAME tries a setting all the same"
-        ));
-    }
-    let main = *notable(figures).first().filter(|_| targets.is_empty())?;
-    let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
-    let share = figure::format::percent(main.value?);
-    Some(format!(
-        "no setting saves {mechanism} ({share} of the faults); --setting NAME tries one all the same"
-    ))
+    let gain = gain(figures);
+    let cost = |gain: f64| format!("page faults cost {} of the CPU time", figure::format::percent(gain));
+    let least = gain.filter(|gain| *gain < NOTHING).map(cost);
+    let why = || {
+        let main = *notable(figures).first().filter(|_| targets.is_empty())?;
+        let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
+        let share = figure::format::percent(main.value?);
+        let part = gain.filter(|_| !is_worth(main, gain));
+        Some(match part.map(cost) {
+            Some(cost) => format!("{cost}, and {mechanism} is {share} of them"),
+            None => format!("no setting saves {mechanism} ({share} of the faults)"),
+        })
+    };
+    let why = least.or_else(why)?;
+    Some(format!("{why}; --setting NAME tries one all the same"))
 }
 
 /// The managers of the program's memory: the requested one; else those of the mechanisms, as the watched start
