@@ -10,14 +10,14 @@ pub enum Faults {
     #[claim("{faults}{}; their cost is unknown", optional(": ", cause, ""))]
     #[evidence("The price of a fault was not measured.")]
     CostUnknown { faults: Counted, cause: Option<Cause> },
-    #[claim("Page faults cost {} of CPU time: next to nothing to gain", cost.share)]
+    #[claim("{} of CPU time: next to nothing to gain", cost.claim())]
     #[evidence("{cost}")]
     CostLittle { cost: Cost },
-    #[claim("Page faults cost {} of CPU time{}", cost.share, optional(": ", cause, ""))]
+    #[claim("{} of CPU time{}", cost.claim(), optional(": ", cause, ""))]
     #[evidence("{cost}")]
     #[fix(command => "{command}")]
     Cost { cost: Cost, cause: Option<Cause>, command: Option<String> },
-    #[claim("Page faults cost {} of CPU time", cost.share)]
+    #[claim("{} of CPU time", cost.claim())]
     #[claim(cause => ": {cause}")]
     #[claim("; {setting} {}", saved.map_or_else(|| "helps".to_owned(), |saved| format!("saves {saved}")))]
     #[evidence("{cost}")]
@@ -29,7 +29,7 @@ pub enum Faults {
         saved: Option<Share>,
         command: Option<String>,
     },
-    #[claim("Page faults cost {} of CPU time{}; no setting helps", cost.share, optional(": ", cause, ""))]
+    #[claim("{} of CPU time{}; no setting helps", cost.claim(), optional(": ", cause, ""))]
     #[evidence("{cost}")]
     CostStays { cost: Cost, cause: Option<Cause> },
 
@@ -273,6 +273,8 @@ pub enum Faults {
     )
 )]
 pub struct Cost {
+    /// `None` if the record does not name it.
+    pub program: Option<String>,
     /// Of the program's CPU time.
     pub share: Share,
     pub faults: Counted,
@@ -280,6 +282,12 @@ pub struct Cost {
     pub cpu: Seconds,
     /// The kernel's share of the CPU time, if that is more.
     pub bound: Option<Share>,
+}
+
+impl Cost {
+    fn claim(&self) -> String {
+        format!("Page faults{} cost {}", optional(" of ", &self.program, ""), self.share)
+    }
 }
 
 /// Why pages are faulted in, and who manages the memory.

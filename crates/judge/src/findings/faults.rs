@@ -90,6 +90,7 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
     let is_little = value < NOTHING;
     let bound = fact(gain, PROGRAM_SYSTEM).map(|system| system / cpu);
     let cost = faults::Cost {
+        program: text(gain, WATCHED),
         share: Share(value),
         faults: Counted(fact(gain, FAULT_TOTAL)?, "minor fault"),
         price: Seconds(measured(record, "faults.prices.minor.write")?.value? * 1e-9),
