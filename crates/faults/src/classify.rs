@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use suites::faults::{Manager, Mechanism, Memory};
 
 use crate::allocator::{Managers, advises};
-use crate::trace::collect::Refaults;
+use crate::trace::group::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;

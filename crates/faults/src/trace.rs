@@ -32,6 +32,7 @@ pub mod event_ring;
 pub mod event_set;
 pub mod events;
 pub mod frame;
+pub mod group;
 pub mod heap;
 pub mod kernel_events;
 pub mod memory_state;

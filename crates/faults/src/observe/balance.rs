@@ -168,7 +168,7 @@ mod unit {
 
     use super::*;
     use crate::classify::unit::facts;
-    use crate::trace::collect::Refaults;
+    use crate::trace::group::Refaults;
 
     const PAGE: f64 = 4096.0;
 

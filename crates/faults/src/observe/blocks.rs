@@ -191,7 +191,7 @@ fn is_start(name: &str) -> bool {
 /// The allocation of a stack, without the recorder's frames, which are the innermost.
 fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
     let is_recorder = |(image, _): &&Frame| {
-        let name = image.and_then(|image| collector.images.get(image as usize));
+        let name = image.and_then(|image| collector.frames.images.get(image as usize));
         name.is_some_and(|(name, _)| name.ends_with(LIBRARY))
     };
     let skipped = frames.iter().take_while(is_recorder).count();

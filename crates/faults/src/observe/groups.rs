@@ -11,7 +11,8 @@ use super::owners::{MOST_BYTES, owners, trims};
 use crate::allocator;
 use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
-use crate::trace::collect::{Collector, Group, Key, Refaults, SampleTotals};
+use crate::trace::collect::{Collector, SampleTotals};
+use crate::trace::group::{Group, Key, Refaults};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 

@@ -112,7 +112,7 @@ pub fn call_path<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -
     let mut owner = Owner::Program;
     let interpreter = interpreter(collector, caller.program);
     for frame in &caller.frames {
-        let file = frame.0.and_then(|image| collector.images.get(image as usize));
+        let file = frame.0.and_then(|image| collector.frames.images.get(image as usize));
         let file = file.map_or("", |(name, _)| &**name);
         for function in names.get(frame).into_iter().flatten() {
             let role = match program.is_empty() {
@@ -172,7 +172,7 @@ pub fn own_function<'a>(
 ) -> Option<&'a str> {
     let interpreter = interpreter(collector, program);
     let own = |frame: &Frame| {
-        let (file, _) = collector.images.get(frame.0? as usize)?;
+        let (file, _) = collector.frames.images.get(frame.0? as usize)?;
         let mut functions = names.get(frame)?.iter().map(|function| function.name.as_str());
         let own = functions.find(|name| role_in(name, file, interpreter) == Role::Program)?;
         Some((frame.0?, own))

@@ -2,89 +2,24 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use suites::faults::Memory;
 
 use super::block_faults::BlockFaults;
-use super::block_headers::BlockHeaders;
 use super::call_counts::{CallCounts, Caller, kind};
 use super::event_log::Writer;
-use super::frame::{Frame, Site};
+use super::frame::{Frames, Site};
+use super::group::{Group, Key, effective_size};
 use super::pages::{Pages, Touch};
 use super::procfs::{ProcessSnapshot, SnapshotSource};
 use super::record::{BlockRecord, Call, CallArguments, Entry, EventKind, Fault, Set};
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
-use super::unwind::{Image, Images, Rules};
 
 const MOST_STACKS: usize = 50_000;
 const MOST_READ: usize = 1 << 20;
 /// Bytes of the header of a mapping of glibc's malloc (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub program: u32,
-    pub memory: Memory,
-    /// Whether the process inherited the memory from the one that it was forked from.
-    pub is_inherited: bool,
-}
-
-/// What happened to pages before they were faulted in again: faults, by the weights of the samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Refaults {
-    /// They are in a new mapping.
-    pub mapped: f64,
-    /// They are in a mapping that merged with another: perhaps in the new one.
-    pub maybe_mapped: f64,
-    pub heap_cut: f64,
-    pub forked: f64,
-    /// No event: given back by madvise, or taken away by the kernel.
-    pub no_event: f64,
-    /// The sum of the squares of the weights.
-    pub squares: f64,
-}
-
-impl Refaults {
-    pub fn sum(&self) -> f64 {
-        self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
-    }
-
-    pub fn samples(&self) -> f64 {
-        effective_size(self.sum(), self.squares)
-    }
-
-    /// Counts those that may be in a new mapping as mapped, or as without an event.
-    pub fn decided(self, are_mapped: bool) -> Refaults {
-        let (mapped, no_event) = if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
-        Refaults {
-            mapped: self.mapped + mapped,
-            no_event: self.no_event + no_event,
-            maybe_mapped: 0.0,
-            ..self
-        }
-    }
-}
-
-/// Faults of one program at one kind of memory.
-#[derive(Clone, Debug, Default)]
-pub struct Group {
-    /// Minor faults, by the weights of the samples.
-    pub minor: f64,
-    pub samples: f64,
-    pub major: f64,
-    /// Major faults at pages of files that had been read from the disk before.
-    pub major_again: f64,
-    pub refaults: Refaults,
-    /// First faults at fresh mappings.
-    pub headers: BlockHeaders,
-    /// Faults with an error code; those of them that wrote to a present page, which must be copied.
-    pub codes: (f64, f64),
-    /// Those of them that wrote.
-    pub writes: f64,
-    pub files: HashMap<Rc<str>, (f64, f64)>,
-}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleTotals {
@@ -101,8 +36,7 @@ pub struct Collector {
     /// Keys of the groups, in their order.
     pub keys: Vec<Key>,
     pub groups: Vec<Group>,
-    /// Images, by number.
-    pub images: Vec<(Rc<str>, Arc<Image>)>,
+    pub frames: Frames,
     /// Sites with their minor and major faults.
     pub sites: HashMap<Site, (f64, f64)>,
     pub pages: Pages,
@@ -126,10 +60,7 @@ pub struct Collector {
     /// Pages of files that were read from the disk.
     read_pages: HashSet<(Rc<str>, u64)>,
     pub event_log: Option<Writer>,
-    files: Images,
-    rules: Rules,
     by_key: HashMap<Key, u32>,
-    by_name: HashMap<Rc<str>, Option<u32>>,
     pub page: u64,
 }
 
@@ -146,7 +77,7 @@ impl Collector {
 
     /// A collector for the events of an event log: the programs' files are not on this machine.
     pub fn for_replay(page: u64, snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>) -> Collector {
-        let mut collector = Collector { files: Images::none(), ..Collector::new(page) };
+        let mut collector = Collector { frames: Frames::without_files(), ..Collector::new(page) };
         collector.tasks.source = SnapshotSource::Replay(snapshots);
         collector
     }
@@ -238,7 +169,7 @@ impl Collector {
             self.tasks.read_again(fault.process, time);
             process = self.tasks.get(fault.process, time).clone();
         }
-        let key = key(&process, fault);
+        let key = Key::of(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
         if !fault.is_burst && !fault.is_major && key.memory != Memory::File && !key.is_inherited {
@@ -247,7 +178,7 @@ impl Collector {
         if fault.is_burst {
             return;
         }
-        let frames = self.frames(fault, &process);
+        let frames = self.frames.of(fault, &process);
         let thread = self.tasks.name_of(fault.process, fault.thread);
         let site = Site { group, thread, frames };
         if let (Some(blocks), false) = (&mut self.blocks, fault.is_major) {
@@ -264,18 +195,11 @@ impl Collector {
     fn block(&mut self, block: &BlockRecord, time: u64) {
         let stack = block.stack.as_ref().map(|(stack, chance)| {
             let process = self.tasks.get(stack.process, time).clone();
-            (self.frames(stack, &process), *chance)
+            (self.frames.of(stack, &process), *chance)
         });
         if let Some(blocks) = &mut self.blocks {
             blocks.record(&block.entry, stack);
         }
-    }
-
-    /// The calls that led to a fault, the innermost first.
-    fn frames(&mut self, fault: &Fault, process: &Process) -> Box<[Frame]> {
-        let frames =
-            process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
-        frames.into_iter().map(|address| self.frame(fault.process, process, address)).collect()
     }
 
     fn count(&mut self, number: u32, process: &Process, fault: &Fault, time: u64) {
@@ -387,7 +311,7 @@ impl Collector {
             };
             return self.call_counts.count(process.program, (kind, memory), bytes, weight);
         }
-        let frames = self.frames(&call.by, &process);
+        let frames = self.frames.of(&call.by, &process);
         let caller = Caller { program: process.program, call: kind, frames };
         self.call_counts.caller(caller, bytes, weight);
     }
@@ -400,7 +324,7 @@ impl Collector {
             return;
         }
         let process = self.tasks.get(number, 0);
-        let key = key(process, &Fault { process: number, address, ..Fault::default() });
+        let key = Key::of(process, &Fault { process: number, address, ..Fault::default() });
         let group = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
         if let Some(group) = group {
             let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;
@@ -416,35 +340,6 @@ impl Collector {
             (self.keys.len() - 1) as u32
         })
     }
-
-    fn frame(&mut self, number: u32, process: &Process, address: u64) -> Frame {
-        let frame = process.space.find(address).and_then(|(start, area)| {
-            let image = self.image(number, &area.name.clone())?;
-            let stated =
-                self.images.get(image as usize)?.1.stated((address - start).wrapping_add(area.offset))?;
-            Some((Some(image), stated))
-        });
-        frame.unwrap_or((None, address))
-    }
-
-    fn image(&mut self, process: u32, name: &Rc<str>) -> Option<u32> {
-        if let Some(number) = self.by_name.get(name) {
-            return *number;
-        }
-        let image = if name.starts_with('/') { self.files.get(process, name) } else { None };
-        let number = image.map(|image| {
-            self.images.push((name.clone(), image));
-            (self.images.len() - 1) as u32
-        });
-        self.by_name.insert(name.clone(), number);
-        number
-    }
-}
-
-/// How many samples of equal weight show as much as those whose weights, and the squares of them, have these sums (Kish, Survey
-/// Sampling, 1965: the effective size).
-fn effective_size(sum: f64, squares: f64) -> f64 {
-    if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
 }
 
 /// Whether a file is a C library, by its name.
@@ -459,14 +354,6 @@ fn reserved(process: &Process, arguments: CallArguments) -> u64 {
         CallArguments::Unmap { start, bytes } => process.space.reserved(start, bytes),
         _ => 0,
     }
-}
-
-fn key(process: &Process, fault: &Fault) -> Key {
-    let memory = process.space.memory(fault.address, fault.regs.map(|regs| regs.sp));
-    let is_older = |since: u64| process.child_since.is_some_and(|forked| since <= forked);
-    let area = process.space.find(fault.address);
-    let is_inherited = area.is_some_and(|(_, area)| area.is_private && is_older(area.since));
-    Key { program: process.program, memory, is_inherited }
 }
 
 #[cfg(test)]
@@ -535,19 +422,6 @@ mod unit {
             vec![EventKind::Exit { process: child, thread: child }, forks(child, other), fault(child)];
         assert_eq!(take(reused), (2.0, 3.0), "another has the number");
         assert_eq!(collector.minor.faults, 10.0);
-    }
-
-    #[test]
-    fn refaults_of_unequal_weights_show_less_than_as_many_of_equal_ones() {
-        let of = |weights: &[f64]| Refaults {
-            mapped: weights.iter().sum(),
-            squares: weights.iter().map(|weight| weight * weight).sum(),
-            ..Refaults::default()
-        };
-        assert_eq!(of(&[7.0; 20]).samples(), 20.0);
-        let mixed = of(&[[1.0; 50].as_slice(), &[100.0; 2]].concat()).samples();
-        assert!((2.0..4.0).contains(&mixed), "two samples have most of the weight: {mixed}");
-        assert_eq!(Refaults::default().samples(), 0.0);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
     for (image, mut addresses) in by_image {
         addresses.sort_unstable();
         addresses.dedup();
-        let Some((name, file)) = collector.images.get(image as usize) else { continue };
+        let Some((name, file)) = collector.frames.images.get(image as usize) else { continue };
         let source = Source::Elf(Elf::new(&file.path));
         let look_up = || symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
         let symbols = if file.is_sound { look_up() } else { Vec::new() };

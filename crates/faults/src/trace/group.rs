@@ -1,0 +1,108 @@
+//! Faults of one program at one kind of memory, with evidence of their causes.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use suites::faults::Memory;
+
+use super::block_headers::BlockHeaders;
+use super::record::Fault;
+use super::tasks::Process;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub program: u32,
+    pub memory: Memory,
+    /// Whether the process inherited the memory from the one that it was forked from.
+    pub is_inherited: bool,
+}
+
+impl Key {
+    /// That of a fault.
+    pub fn of(process: &Process, fault: &Fault) -> Key {
+        let memory = process.space.memory(fault.address, fault.regs.map(|regs| regs.sp));
+        let is_older = |since: u64| process.child_since.is_some_and(|forked| since <= forked);
+        let area = process.space.find(fault.address);
+        let is_inherited = area.is_some_and(|(_, area)| area.is_private && is_older(area.since));
+        Key { program: process.program, memory, is_inherited }
+    }
+}
+
+/// What happened to pages before they were faulted in again: faults, by the weights of the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Refaults {
+    /// They are in a new mapping.
+    pub mapped: f64,
+    /// They are in a mapping that merged with another: perhaps in the new one.
+    pub maybe_mapped: f64,
+    pub heap_cut: f64,
+    pub forked: f64,
+    /// No event: given back by madvise, or taken away by the kernel.
+    pub no_event: f64,
+    /// The sum of the squares of the weights.
+    pub squares: f64,
+}
+
+impl Refaults {
+    pub fn sum(&self) -> f64 {
+        self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
+    }
+
+    pub fn samples(&self) -> f64 {
+        effective_size(self.sum(), self.squares)
+    }
+
+    /// Counts those that may be in a new mapping as mapped, or as without an event.
+    pub fn decided(self, are_mapped: bool) -> Refaults {
+        let (mapped, no_event) = if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
+        Refaults {
+            mapped: self.mapped + mapped,
+            no_event: self.no_event + no_event,
+            maybe_mapped: 0.0,
+            ..self
+        }
+    }
+}
+
+/// Faults of one program at one kind of memory.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Minor faults, by the weights of the samples.
+    pub minor: f64,
+    pub samples: f64,
+    pub major: f64,
+    /// Major faults at pages of files that had been read from the disk before.
+    pub major_again: f64,
+    pub refaults: Refaults,
+    /// First faults at fresh mappings.
+    pub headers: BlockHeaders,
+    /// Faults with an error code; those of them that wrote to a present page, which must be copied.
+    pub codes: (f64, f64),
+    /// Those of them that wrote.
+    pub writes: f64,
+    pub files: HashMap<Rc<str>, (f64, f64)>,
+}
+
+/// How many samples of equal weight show as much as those whose weights, and the squares of them, have these sums (Kish, Survey
+/// Sampling, 1965: the effective size).
+pub fn effective_size(sum: f64, squares: f64) -> f64 {
+    if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn refaults_of_unequal_weights_show_less_than_as_many_of_equal_ones() {
+        let of = |weights: &[f64]| Refaults {
+            mapped: weights.iter().sum(),
+            squares: weights.iter().map(|weight| weight * weight).sum(),
+            ..Refaults::default()
+        };
+        assert_eq!(of(&[7.0; 20]).samples(), 20.0);
+        let mixed = of(&[[1.0; 50].as_slice(), &[100.0; 2]].concat()).samples();
+        assert!((2.0..4.0).contains(&mixed), "two samples have most of the weight: {mixed}");
+        assert_eq!(Refaults::default().samples(), 0.0);
+    }
+}
