@@ -144,6 +144,10 @@ fn the_answer_is_cost_cause_and_setting() {
     let little = finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}}));
     assert_eq!(little.severity, Severity::Note);
     assert_eq!(find(&record, "not-proved"), None);
+    // Of a little more the mechanism's part is little: it is the cause, and nothing is advised.
+    let record = watched(0.03, &[trim.clone()]);
+    finds(&record, "page-faults/cost", json!({"cause": {"mechanism": "heap-trim"}, "command": null}));
+    assert_eq!(find(&record, "not-proved"), None);
     // A small part of the faults is no cause.
     trim.value = Some(0.05);
     let record = watched(0.5, &[trim]);

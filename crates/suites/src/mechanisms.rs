@@ -26,6 +26,11 @@ pub fn notable(figures: &[Figure]) -> Vec<&Figure> {
     notable
 }
 
+/// The share of CPU time that all faults of a watched program cost, 0 to 1.
+pub fn gain(figures: &[Figure]) -> Option<f64> {
+    figures.iter().find(|figure| figure.id == "faults.gain")?.value
+}
+
 /// Whether stopping a mechanism may save CPU time that matters: its share of what all faults cost, `gain`, 0 to 1. So it may where
 /// that is not known.
 pub fn is_worth(figure: &Figure, gain: Option<f64>) -> bool {

@@ -14,7 +14,7 @@ use super::time::now;
 /// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries
 /// (kernel.perf_event_max_stack) and the rest.
 const LARGEST: usize = 16 << 10;
-/// Pages of each ring, of which perf_event_mlock_kb allows an unprivileged process 129 for each CPU.
+/// Pages of each ring. Without privileges a process may have 129 for each CPU (perf_event_mlock_kb).
 pub const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
 /// A privileged process gets so many times as many at least, and at most: at the first period a program of a
 /// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader

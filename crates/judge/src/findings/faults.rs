@@ -36,18 +36,22 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),
     };
-    let share = gain(record).and_then(|gain| gain.value);
+    let is_little = gain(record).is_some_and(|gain| gain.value < Some(NOTHING));
     let mut all = Vec::from_iter(answer);
-    all.extend(undecided(&leading).filter(|_| share.is_none_or(|share| share >= NOTHING)));
+    all.extend(undecided(&leading).filter(|_| !is_little));
     for figure in mechanisms {
         let case = mechanism::mechanism(figure);
         all.extend(case.map(|case| note("mechanism", case, &[figure])));
         all.extend(calls(record, figure));
     }
     all.extend(blocks(record));
-    let is_open = |figure: &&Figure| trial(record).is_none() && is_worth(figure, share);
-    all.extend(advisable(&leading).filter(is_open).and_then(to_try));
+    all.extend(advisable(&leading).filter(|figure| is_open(record, figure)).and_then(to_try));
     all
+}
+
+/// Whether a change against a mechanism may help, and none was tried.
+fn is_open(record: &Record, mechanism: &Figure) -> bool {
+    trial(record).is_none() && is_worth(mechanism, gain(record).and_then(|gain| gain.value))
 }
 
 /// Several mechanisms may be the one of most faults.
@@ -112,7 +116,7 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
         None if is_little => Faults::CostLittle { cost },
         None if is_in_vain => Faults::CostStays { cost, cause },
         None => {
-            let untried = main.filter(|_| trial(record).is_none());
+            let untried = main.filter(|main| is_open(record, main));
             Faults::Cost { cost, cause, command: untried.and_then(command) }
         }
     };

@@ -3,15 +3,13 @@
 use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
-use suites::mechanisms::{NOTHING, decided, is_worth, leading, notable};
+use suites::mechanisms::{NOTHING, decided, gain, is_worth, leading, notable};
 use suites::settings::{Effect, Quantity, Took, trial};
 
 use super::program::Truth;
 
 /// Figures of the shares of mechanisms, before `map-churn.glibc`.
 const SHARES: &str = "faults.mechanism.";
-/// The share of CPU time that the faults cost.
-const GAIN: &str = "faults.gain";
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -53,7 +51,7 @@ impl Diagnosis {
     pub fn of(record: &Record) -> Diagnosis {
         let mut causes: Vec<Cause> = record.figures.iter().filter_map(cause).collect();
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
-        let gain = record.figure(GAIN).and_then(|figure| figure.value);
+        let gain = gain(&record.figures);
         // Nothing is advised against mechanisms of few faults, nor where there is next to nothing to gain.
         let notable = notable(&record.figures);
         let is_shown = |figure: &&Figure| {

@@ -8,13 +8,13 @@ use std::time::Instant;
 use alloc::find::{self, Places};
 use faults::prove::{MODE, Options, Preloaded, Target};
 use faults::settings::Build;
-use faults::{GAIN, SUITE, allocator, complete};
+use faults::{SUITE, allocator, complete};
 use figure::evidence::{MANAGER, MECHANISM};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use suites::faults::{Manager, Mechanism};
-use suites::mechanisms::{NOTHING, is_worth, notable};
+use suites::mechanisms::{NOTHING, gain, is_worth, notable};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -154,27 +154,22 @@ fn targets(figures: &[Figure]) -> Vec<Target> {
     notable(figures).into_iter().filter(|figure| is_worth(figure, gain)).filter_map(target).collect()
 }
 
-/// The share of CPU time that the faults cost, 0 to 1.
-fn gain(figures: &[Figure]) -> Option<f64> {
-    figures.iter().find(|figure| figure.id == GAIN).and_then(|figure| figure.value)
-}
-
 /// Why no setting fits; `None` if one may, or if nothing is known.
 fn nothing_to_try(figures: &[Figure], targets: &[Target]) -> Option<String> {
     let gain = gain(figures);
-    let cost = |gain: f64| format!("page faults cost {} of the CPU time", figure::format::percent(gain));
-    let least = gain.filter(|gain| *gain < NOTHING).map(cost);
-    let why = || {
-        let main = *notable(figures).first().filter(|_| targets.is_empty())?;
-        let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
-        let share = figure::format::percent(main.value?);
-        let part = gain.filter(|_| !is_worth(main, gain));
-        Some(match part.map(cost) {
-            Some(cost) => format!("{cost}, and {mechanism} is {share} of them"),
-            None => format!("no setting saves {mechanism} ({share} of the faults)"),
-        })
+    let cost = gain.map(|gain| format!("page faults cost {} of the CPU time", figure::format::percent(gain)));
+    let why = match cost {
+        Some(cost) if gain < Some(NOTHING) => cost,
+        cost => {
+            let main = *notable(figures).first().filter(|_| targets.is_empty())?;
+            let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
+            let share = figure::format::percent(main.value?);
+            match cost.filter(|_| !is_worth(main, gain)) {
+                Some(cost) => format!("{cost}, and {mechanism} is {share} of them"),
+                None => format!("no setting saves {mechanism} ({share} of the faults)"),
+            }
+        }
     };
-    let why = least.or_else(why)?;
     Some(format!("{why}; --setting NAME tries one all the same"))
 }
 
