@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::ways::Lines;
+use crate::wrapping::Lines;
 
 /// How wide the widest line is where lines were broken: mails do it at 72 or 76 (RFC 5322, 2.1.1: at most 78), forums and terminals at 80;
 /// of columns spaces are lost before the margin.

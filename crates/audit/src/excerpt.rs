@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use aho_corasick::AhoCorasick;
 
+use crate::encoding;
 use crate::formats::FORMATS;
-use crate::wrapping;
 
 /// Bytes that are looked at together. The one before and the one after are kept with one that holds a mark.
 const BLOCK: usize = 64 << 10;
@@ -29,7 +29,7 @@ pub fn excerpt(mut from: impl Read, most: usize) -> io::Result<Option<Excerpt>> 
     let mut head = Vec::new();
     from.by_ref().take(most as u64 + 1).read_to_end(&mut head)?;
     if head.len() <= most {
-        return Ok(Some(Excerpt { text: wrapping::decoded(&head).into_owned(), gaps: Vec::new() }));
+        return Ok(Some(Excerpt { text: encoding::decoded(&head).into_owned(), gaps: Vec::new() }));
     }
     let marks = FORMATS.iter().flat_map(|format| format.marks);
     let Ok(marks) = AhoCorasick::new(marks) else { return Ok(None) };
@@ -39,9 +39,9 @@ pub fn excerpt(mut from: impl Read, most: usize) -> io::Result<Option<Excerpt>> 
     let (mut raw, mut order) = (Vec::new(), None);
     loop {
         let read = blocks.by_ref().take(BLOCK as u64).read_to_end(&mut raw)?;
-        let order = *order.get_or_insert_with(|| wrapping::order(&raw));
-        let whole = if read == 0 { raw.len() } else { wrapping::whole_lines(&raw, order, LONGEST) };
-        let text = wrapping::decoded_as(&raw[..whole], order);
+        let order = *order.get_or_insert_with(|| encoding::order(&raw));
+        let whole = if read == 0 { raw.len() } else { encoding::whole_lines(&raw, order, LONGEST) };
+        let text = encoding::decoded_as(&raw[..whole], order);
         if !parts.take(&text) {
             return Ok(None);
         }

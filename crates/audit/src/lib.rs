@@ -10,6 +10,7 @@ mod command;
 mod cpus;
 mod document;
 mod duration;
+mod encoding;
 mod excerpt;
 mod format;
 pub mod formats;
@@ -21,21 +22,26 @@ mod prefix;
 mod prompt;
 mod quantity;
 mod read;
+mod refused;
 mod run;
 mod setting;
 mod shell;
+mod starts;
 mod statistics;
 mod table;
 mod text;
 mod ways;
+mod words;
 mod wrapping;
 
+pub use encoding::decoded;
 pub use excerpt::{Excerpt, excerpt};
 pub use format::{Format, Shape};
 pub use formats::FORMATS;
 pub use known::Known;
-pub use read::{MAX_RUNS, Refused, Source, figures, tools};
-pub use wrapping::decoded;
+pub use read::{Source, figures, tools};
+pub use refused::Refused;
+pub use starts::MAX_RUNS;
 
 /// The suite of all figures that were read from texts.
 pub const SUITE: &str = "audit";

@@ -6,24 +6,21 @@ use figure::evidence::audit::{COMMAND, CPUS_SHOWN, SUBJECT, TOOL, UNJUDGED};
 use figure::evidence::{COPIES, PLACEMENT, TEST_CLASS, THREADS};
 use figure::format::plain_to;
 use figure::{Figure, Reading};
-use serde_json::Value;
 
 use crate::command::{self, Command};
 use crate::cpus;
-use crate::document;
-use crate::format::{Format, Shape};
+use crate::format::Shape;
 use crate::formats::FORMATS;
 use crate::known::Known;
 use crate::label::{self, Label};
 use crate::merge;
+use crate::refused::Refused;
 use crate::run::Run;
+use crate::starts::{MAX_RUNS, Start, starts};
 use crate::text::{ONE_CPU, SWITCHING, has_decimal_commas};
 use crate::ways;
 use crate::wrapping::{trimmed, unwrapped};
 use crate::{MAX_BYTES, MAX_SUBJECT};
-
-/// The most runs that are read from one text.
-pub const MAX_RUNS: usize = 2000;
 
 /// The most numbers of all these runs.
 const MAX_PRINTED: usize = 50_000;
@@ -58,39 +55,6 @@ impl<'a> Source<'a> {
             self.gaps.iter().rev().find(|(from, _)| *from < number).map_or(0, |(_, missing)| *missing);
         number + missing
     }
-}
-
-/// Why a text gives no figures.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// It is of no tool that is known.
-    #[error("{name}: no known tool prints this ({what}); `truebench audit --list` names the tools")]
-    Unknown {
-        /// The text's name.
-        name: String,
-        /// How much it is, and how it begins.
-        what: String,
-    },
-    /// It begins like a tool's output and does not go on so.
-    #[error("{name}, line {line}: begins like the output of {tool}, but {what}")]
-    Broken {
-        /// The text's name.
-        name: String,
-        /// The line where the run begins, from 1.
-        line: usize,
-        /// The tool.
-        tool: &'static str,
-        /// What is missing.
-        what: String,
-    },
-    /// It is too large.
-    #[error("{name}: has {what}; cut out the runs that matter")]
-    TooLarge {
-        /// The text's name.
-        name: String,
-        /// How large it is.
-        what: String,
-    },
 }
 
 /// The names of the tools whose output is read, in the order in which they are looked for.
@@ -145,12 +109,6 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
     }
     let (bare, numbers) = unwrapped(source.text);
     ways::best(&bare, &numbers, |lines, numbers| as_they_are(source, known, &name, lines, numbers))
-}
-
-/// The lines where runs begin.
-pub(crate) fn run_starts(bare: &[String]) -> Vec<usize> {
-    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
-    starts(bare, &lines).iter().map(|start| start.at).collect()
 }
 
 /// The figures of the runs that these lines hold.
@@ -248,54 +206,6 @@ fn as_they_are(
         _ => {}
     }
     Ok(figures)
-}
-
-/// Where a run begins.
-struct Start {
-    /// Its first line.
-    at: usize,
-    /// The line behind its last one, where that is known.
-    end: Option<usize>,
-    format: &'static Format,
-    /// Its documents, where its format has such.
-    documents: Vec<Value>,
-}
-
-/// Where runs begin, in order: at most one more than are read.
-fn starts(bare: &[String], lines: &[&str]) -> Vec<Start> {
-    let mut all: Vec<Start> = Vec::new();
-    for (range, document) in document::find(bare) {
-        let is_own = |format: &&&Format| matches!(format.shape, Shape::Documents { is, .. } if is(&document));
-        let Some(format) = FORMATS.iter().find(is_own) else { continue };
-        // Documents of one tool that follow one another are of one run.
-        let follows = |last: &&mut Start| {
-            let end = last.end.unwrap_or(0);
-            std::ptr::eq(last.format, *format) && lines[end..range.start].iter().all(|line| line.is_empty())
-        };
-        match all.last_mut().filter(follows) {
-            Some(last) => {
-                last.end = Some(range.end);
-                last.documents.push(document);
-            }
-            None => {
-                all.push(Start { at: range.start, end: Some(range.end), format, documents: vec![document] })
-            }
-        }
-    }
-    let mut taken = vec![false; lines.len()];
-    for start in &all {
-        taken[start.at..start.end.unwrap_or(start.at)].fill(true);
-    }
-    let of_lines = (0..lines.len()).filter(|at| !taken[*at]).filter_map(|at| {
-        let begins = |format: &&&Format| {
-            matches!(format.shape, Shape::Lines { starts, .. } if starts(&lines[..at], &lines[at..]))
-        };
-        let format = FORMATS.iter().find(begins)?;
-        Some(Start { at, end: None, format, documents: Vec::new() })
-    });
-    all.extend(of_lines.take(MAX_RUNS + 1));
-    all.sort_by_key(|start| start.at);
-    all
 }
 
 /// What stands before each run and tells it from others of its tool; empty where all are alike.

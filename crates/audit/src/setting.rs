@@ -1,9 +1,9 @@
 //! Commands between two runs of a text: what they set, what they call, and on which machine.
 
 use crate::formats::FORMATS;
-use crate::label::REPEATS;
 use crate::prompt::without_prompt;
 use crate::shell::basename;
+use crate::words::REPEATS;
 
 /// Programs that change nothing that is run after them: they show, wait, build again or end.
 const LOOKS: &[&str] = &[

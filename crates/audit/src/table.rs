@@ -1,6 +1,6 @@
 //! Tables of Markdown, org-mode and SQL clients, into which people put what a tool printed: the rows as the tool may have printed them.
 
-use crate::ways::Lines;
+use crate::wrapping::Lines;
 
 /// The most lines of a text, and tables in it.
 const MOST_LINES: usize = 4000;

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use figure::evidence::audit::{CONTRADICTION, MOMENTS, UNJUDGED};
 use figure::{Evidence, Figure, Reading};
 
-use crate::read::{Refused, run_starts};
+use crate::refused::Refused;
+use crate::starts::run_starts;
+use crate::wrapping::Lines;
 use crate::{broken, column, prefix, table};
 
-/// Lines with the numbers of the lines of the text that they are from.
-pub type Lines = (Vec<String>, Vec<usize>);
 /// Figures, or why there are none.
 type Read = Result<Vec<Figure>, Refused>;
 
