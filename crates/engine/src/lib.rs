@@ -6,6 +6,7 @@
 mod children;
 mod directory;
 mod engine;
+mod engines;
 mod kubernetes;
 mod local;
 mod nodes;
@@ -15,9 +16,8 @@ mod slurm;
 mod ssh;
 
 pub use directory::{Directory, Outcome, Plan, Problem};
-pub use engine::{
-    Availability, ENGINES, Engine, Kind, Manifest, Offer, Refusal, Settings, State, Task, engine,
-};
+pub use engine::{Availability, Engine, Kind, Manifest, Offer, Refusal, Settings, State, Task};
+pub use engines::{ENGINES, engine};
 pub use nodes::{NodeListError, expand};
 pub use run::{Change, Limits, Run};
 pub use ssh::line;

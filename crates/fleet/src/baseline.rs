@@ -4,15 +4,9 @@ use figure::Better;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::accuse::Tests;
 use crate::fingerprint::Fingerprint;
-use crate::group;
 use crate::null::NullDistribution;
-use crate::peers::Peers;
 use crate::robust::{Reference, Tail};
-use crate::rules::MIN_GROUP;
-use crate::split;
-use crate::table::Table;
 
 /// The version of the file's form.
 pub const SCHEMA: u32 = 1;
@@ -100,32 +94,9 @@ impl Measured {
 }
 
 /// What the file of a baseline is called in itself.
-const KIND: &str = "truebench fleet baseline";
+pub(crate) const KIND: &str = "truebench fleet baseline";
 
 impl Baseline {
-    /// The baseline that the groups of a table give: those of 8 nodes at least.
-    pub fn of(table: &Table) -> Baseline {
-        let groups = group::cohorts(table).into_iter().filter(|cohort| cohort.rows.len() >= MIN_GROUP);
-        let group = |cohort: group::Cohort| {
-            let fingerprint = table.kinds[cohort.kind].fingerprint.clone();
-            let nodes = cohort.rows.len();
-            let modes = split::clustered(table, &cohort).modes;
-            let mut two_values: Vec<String> =
-                modes.iter().map(|modes| table.columns[modes.column].id.clone()).collect();
-            two_values.sort_unstable();
-            let mut peers = Peers::of(table, cohort, String::new(), None);
-            peers.leave_out(&modes);
-            let figures = table.columns.iter().zip(&peers.references).filter_map(|(head, reference)| {
-                Some(Measured::new(&head.id, &head.unit, head.better, reference.as_ref()?))
-            });
-            let mut figures: Vec<Measured> = figures.collect();
-            figures.sort_by(|a, b| a.id.cmp(&b.id));
-            BaselineGroup { fingerprint, nodes, figures, null: Tests::null(table, &peers), two_values }
-        };
-        let groups = groups.map(group).filter(|group| !group.figures.is_empty()).collect();
-        Baseline { schema: SCHEMA, kind: KIND.to_owned(), nodes: table.rows.len(), groups }
-    }
-
     /// Reads the text of a file.
     ///
     /// # Errors

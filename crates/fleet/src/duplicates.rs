@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use figure::format::plain_to;
 
-use crate::gather::Gathered;
+use crate::gathered::Gathered;
 use crate::parsed::MAX_NAME;
 use crate::table::Unused;
 

@@ -4,37 +4,19 @@ use std::collections::HashMap;
 
 use figure::Machine;
 use figure::format::{counted, seconds};
-use jiff::Timestamp;
 
 use crate::duplicates;
 use crate::fingerprint::Fingerprint;
+use crate::gathered::{Gathered, Heading, MAX_SETUPS};
 use crate::parsed::{Parsed, ParsedFigure, Setup};
 use crate::place::{Places, Site};
 use crate::rules::{CLOCK_AHEAD, MIN_GROUP};
-use crate::table::{Cell, Column, Kind, Row, State, Table, Unused};
+use crate::table::{Cell, Column, Kind, State, Table, Unused};
 use crate::usual::Usual;
 
-/// The most setups of a figure that are told apart: CPUs that each node chooses for itself are many.
-pub(crate) const MAX_SETUPS: usize = 4096;
 /// A figure that fewer nodes have than a group needs, and fewer than this share of all, is left out: a table of ten thousand nodes has
 /// no room for the figures of one.
 const MIN_SHARE: f64 = 0.01;
-
-/// A record as it is gathered.
-pub(crate) struct Gathered {
-    pub row: Row,
-    pub started: Option<Timestamp>,
-    pub duration: f64,
-    /// Column, setup of the column, cell.
-    pub cells: Vec<(u32, u32, Cell)>,
-}
-
-/// A column to be: a figure, and all the ways in which nodes measured it.
-pub(crate) struct Heading {
-    id: String,
-    is_derived: bool,
-    pub setups: Vec<Setup>,
-}
 
 /// Gathers records, one after the other.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use figure::Better;
 use figure::format::counted;
 
-use crate::gather::{Gathered, Heading, MAX_SETUPS};
+use crate::gathered::{Gathered, Heading, MAX_SETUPS};
 use crate::parsed::Setup;
 use crate::table::State;
 

@@ -98,7 +98,7 @@ extern "C" fn body(thread: *mut c_void) -> *mut c_void {
 
 fn write_function_addresses(job: &Job) {
     for (index, name) in FUNCTIONS.iter().enumerate() {
-        job.slot.set(fields::FUNCTIONS.wrapping_add(index), sys::symbol(name) as u64);
+        job.slot.set(fields::FUNCTIONS.wrapping_add(index), libc_parts::symbol(name) as u64);
     }
 }
 

@@ -6,7 +6,7 @@ use core::ffi::{CStr, c_char, c_void};
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::{Outcome, opaque, sys, timer};
+use crate::{Outcome, libc_parts, opaque, sys, timer};
 
 /// The name of this workload. It takes no other arguments.
 pub const NAME: &str = "walk";
@@ -63,7 +63,7 @@ pub const IS_MMAPPED: u64 = 2;
 /// Runs the steps.
 pub fn run(job: &Job) -> Outcome {
     let mut blocks = [core::ptr::null_mut::<u8>(); BLOCKS.len()];
-    job.slot.set(fields::MALLOC, sys::symbol(c"malloc") as u64);
+    job.slot.set(fields::MALLOC, libc_parts::symbol(c"malloc") as u64);
     job.slot.set(fields::VERSION, version());
     write(job, &blocks, 0);
     for (number, (deed, index)) in STEPS.iter().enumerate() {
@@ -128,7 +128,7 @@ fn write(job: &Job, blocks: &[*mut u8], faults: u64) {
 }
 
 fn version() -> u64 {
-    let address = sys::symbol(c"gnu_get_libc_version");
+    let address = libc_parts::symbol(c"gnu_get_libc_version");
     if address.is_null() {
         return 0;
     }

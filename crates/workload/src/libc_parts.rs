@@ -61,6 +61,12 @@ pub unsafe fn dlsym(library: *mut c_void, name: &CStr) -> *mut c_void {
     parts().symbol.map_or(core::ptr::null_mut(), |symbol| unsafe { symbol(library, name.as_ptr()) })
 }
 
+/// The address of a function or variable of a loaded library; null if there is none of this name.
+pub fn symbol(name: &CStr) -> *mut c_void {
+    // SAFETY: a string that lives.
+    unsafe { dlsym(libc::RTLD_DEFAULT, name) }
+}
+
 /// Where the library is loaded that holds an address: dladdr(3). `None` without it.
 pub fn library(address: *const c_void) -> Option<*mut c_void> {
     // SAFETY: all zero is a valid value; writes to a local variable.

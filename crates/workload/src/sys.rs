@@ -3,8 +3,6 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::libc_parts;
-
 pub use shm::sys::{abort, clock, errno, fresh, map, now, page, process, share, unmap};
 
 /// Parses a decimal number. `None` if any byte is not a digit, or on overflow.
@@ -80,12 +78,6 @@ pub fn usage(who: c_int) -> libc::rusage {
 
 pub fn microseconds(time: libc::timeval) -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64)
-}
-
-/// The address of a function or variable of a loaded library; null if there is none of this name.
-pub fn symbol(name: &CStr) -> *mut c_void {
-    // SAFETY: a string that lives.
-    unsafe { libc_parts::dlsym(libc::RTLD_DEFAULT, name) }
 }
 
 /// Writes one byte to every `step`th page. The compiler cannot remove the writes.

@@ -10,9 +10,8 @@ use figure::host::{Cache, CacheKind, Caches, Topology, Virtualisation};
 use figure::{CpuList, Reading, format};
 
 use super::contradictions::Contradictions;
-use super::cpuinfo::Cpuinfo;
+use super::cpuinfo::{CPUS, Cpuinfo};
 use super::members::{CACHE, compare, members};
-use super::topology::CPUS;
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 

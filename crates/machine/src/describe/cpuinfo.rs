@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use figure::{CpuList, Reading};
 
-use super::topology::CPUS;
 use crate::Tree;
 use crate::tree::{hex_or_decimal, printable};
 
+/// Where sysfs has the CPUs.
+pub const CPUS: &str = "/sys/devices/system/cpu";
 /// Blocks that are stored. Linux supports at most 8192 CPUs (NR_CPUS of x86-64).
 const MAX_BLOCKS: usize = 8192;
 /// Characters of a field that are stored. The flags of today's x86 take about 2000.

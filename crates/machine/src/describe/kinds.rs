@@ -16,9 +16,8 @@ use figure::host::{
 };
 
 use super::contradictions::Contradictions;
-use super::cpuinfo::Cpuinfo;
+use super::cpuinfo::{CPUS, Cpuinfo};
 use super::parts;
-use super::topology::CPUS;
 use crate::Tree;
 
 /// Cores of one part with capacities this close are one kind. NVIDIA's GB10 ranks ten equal cores from 997 to 1024;

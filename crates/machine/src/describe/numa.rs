@@ -6,9 +6,9 @@ use figure::host::{Node, Numa};
 use figure::{CpuList, Reading};
 
 use super::contradictions::Contradictions;
+use super::cpuinfo::CPUS;
 use super::members::{NODE, members};
 use super::memory::{kib, pools};
-use super::topology::CPUS;
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 

@@ -10,11 +10,10 @@ use figure::host::{Cgroup, CoreKinds, LogicalCpu, Numa, Topology};
 use figure::{CpuList, Reading};
 
 use super::contradictions::Contradictions;
-use super::cpuinfo::Cpuinfo;
+use super::cpuinfo::{CPUS, Cpuinfo};
 use super::members::{CLUSTER, CORE, DIE, Files, PACKAGE, compare, mask, members};
 use crate::Tree;
 
-pub const CPUS: &str = "/sys/devices/system/cpu";
 /// CPUs that are read. Linux supports at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
 const MAX_CPUS: usize = 8192;
 /// As POWER8 to 10 and UltraSPARC T2 have; Power10 reports two cores as one. A longer list is damaged.

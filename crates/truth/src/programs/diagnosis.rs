@@ -1,6 +1,7 @@
 //! What a record of `truebench faults` says of a program, and whether that is so. Pure.
 
 use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
+use figure::stats::Ratio;
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
 use suites::mechanisms::{NOTHING, decided, gain, is_worth, leading, notable};
@@ -142,6 +143,11 @@ pub fn agreement(all: &[Diagnosis]) -> Option<Agreement> {
     })
 }
 
+/// `0.59x [0.49, 0.64]`.
+pub fn ratio(of: &Ratio) -> String {
+    format!("{:.2}x [{:.2}, {:.2}]", of.value, of.low, of.high)
+}
+
 /// What each setting did, as `--prove` measured it: `thresholds helps, 0.59x [0.49, 0.64] the CPU time`.
 pub fn proved(record: &Record) -> Vec<String> {
     let Some(trial) = trial(record) else { return Vec::new() };
@@ -152,7 +158,7 @@ pub fn proved(record: &Record) -> Vec<String> {
             (None, _) if arm.is_disturbed => "disturbed",
             (None, _) => "too few starts",
         };
-        let cpu = arm.ratio(Quantity::Cpu).map(|cpu| super::table::ratio(&cpu));
+        let cpu = arm.ratio(Quantity::Cpu).map(|cpu| ratio(&cpu));
         format!("{} {effect}{}", arm.name, cpu.map(|cpu| format!(", {cpu} the CPU time")).unwrap_or_default())
     };
     // What helps first.

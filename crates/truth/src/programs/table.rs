@@ -6,7 +6,7 @@ use figure::format::plain_to;
 use figure::stats::Ratio;
 use serde::{Serialize, Serializer};
 
-use super::diagnosis::{Agreement, Diagnosis, Verdict};
+use super::diagnosis::{Agreement, Diagnosis, Verdict, ratio};
 use super::program::{Program, Truth};
 
 /// The longest text of an answer, in characters.
@@ -70,11 +70,6 @@ impl Cost {
 
 fn as_text<S: Serializer>(of: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&ratio(of))
-}
-
-/// `0.59x [0.49, 0.64]`.
-pub fn ratio(of: &Ratio) -> String {
-    format!("{:.2}x [{:.2}, {:.2}]", of.value, of.low, of.high)
 }
 
 impl Row {

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::failure::Failure;
 use super::pace::Pace;
+use crate::libc_parts;
 use crate::opaque;
 use crate::sys::{self, touch};
 
@@ -85,7 +86,7 @@ fn freeze() -> Result<(), Failure> {
     /// As malloc.h of the GNU C library has it.
     const M_TOP_PAD: c_int = -2;
     // Resolved at run time: other C libraries lack it.
-    let address = sys::symbol(c"mallopt");
+    let address = libc_parts::symbol(c"mallopt");
     if address.is_null() {
         return Err(c"truebench-workload: this C library has no mallopt: there is no threshold to freeze\n");
     }
