@@ -78,15 +78,17 @@ pub fn block(figure: &Figure) -> f64 {
     blocks.iter().filter_map(Reading::value).copied().fold(0.0, f64::max)
 }
 
-/// Adds the setting that may help against a mechanism: the first with a bound that can be set from outside,
-/// else code, and where it goes. Whether it helps must be proved.
+/// Adds the setting that may help against a mechanism: the first with a bound that can be set from outside and is
+/// no part, else code, and where it goes. Whether it helps must be proved.
 fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let build = build(figure).unwrap_or(Build::newest(Manager::Program));
     let mut settings = settings::against(&build, mechanism);
     settings.retain(|setting| setting.reaches(block(figure), build.version));
-    let outside = settings.iter().find(|setting| setting.is_set_from_outside() && setting.is_bounded);
+    let outside = settings
+        .iter()
+        .find(|setting| setting.is_set_from_outside() && setting.is_bounded && !setting.is_part);
     let Some(setting) = outside.or(settings.first()) else { return };
     let variables: Vec<String> = setting
         .way(build.version)

@@ -242,7 +242,7 @@ mod unit {
             Options { builds: builds.clone(), targets: Some(targets), ..options(Manager::Glibc) }
         };
         let arenas = (Mechanism::MapChurn, Some(Manager::Pymalloc));
-        assert_eq!(names(&python(&[arenas])), ["base", "python-malloc", "python-mimalloc"]);
+        assert_eq!(names(&python(&[arenas])), ["base", "python-mimalloc", "python-malloc"]);
         let both = names(&python(&[arenas, (Mechanism::HeapTrim, Some(Manager::Glibc))]));
         assert!(both.contains(&"trim".to_owned()) && both.contains(&"python-malloc".to_owned()), "{both:?}");
         assert!(!both.contains(&"tcache".to_owned()), "2.36 has none: {both:?}");

@@ -35,7 +35,7 @@ pub struct Setting {
     pub price: &'static str,
     /// Whether what it keeps from the kernel has a bound, in bytes or in time.
     pub is_bounded: bool,
-    /// Whether it is meant to be used with others, and is there to show its effect alone.
+    /// Whether it is tried but not advised: meant to be used with others, or dearer than what it saves in many programs.
     pub is_part: bool,
     pub against: &'static [Mechanism],
     /// It does nothing for blocks of so many bytes or more, before this version.
