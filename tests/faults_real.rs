@@ -9,7 +9,7 @@ use figure::evidence::{
     PROGRAM_RESIDENT,
 };
 use figure::{Record, Verdict};
-use suites::faults::Manager::{self, Glibc, Go, Jvm};
+use suites::faults::Manager::{self, Glibc, Go, Jvm, Pymalloc};
 use suites::faults::Mechanism::{
     self, CopyOnWrite, File, FileCopy, Growth, HeapTrim, MapChurn, Purge, StartUp, Unexplained, ZeroPage,
 };
@@ -124,6 +124,24 @@ fn python_with_big_objects() {
     assert_causes("churn", &watched(&["python3", "-c", churn], 3), &causes, 0.6, 0.3);
     let growth = "all = [b'x' * ((1 + i % 7) << 20) for i in range(60)]";
     assert_causes("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
+}
+
+/// In a root of its own, as in a container, the files of a program have other names than here.
+#[test]
+fn python_in_a_root_of_its_own() {
+    const PYTHON: &str = "/usr/bin/python3";
+    const ENTER: &str = r#"mount --rbind / "$0" && exec chroot "$0" "$@""#;
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().to_str().unwrap();
+    let enter = ["unshare", "--mount", "sh", "-c", ENTER, root];
+    let tries = Command::new(enter[0]).args(&enter[1..]).arg("true").output().unwrap();
+    if !IS_GNU || !Path::new(PYTHON).exists() || !tries.status.success() {
+        eprintln!("skipped: no {PYTHON}, or no right to mount: {}", stderr(&tries));
+        return;
+    }
+    let churn = "for turn in range(25):\n rows = [(i, float(i), str(i)) for i in range(300000)]; del rows";
+    let record = watched(&[&enter[..], &[PYTHON, "-c", churn]].concat(), 0);
+    assert_causes("arenas", &record, &[(MapChurn, Some(Pymalloc))], 0.6, 0.3);
 }
 
 #[test]

@@ -135,7 +135,7 @@ pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Managers {
     let Ok(image) = image::read(&file) else { return Managers::default() };
     let preloaded = preloaded.unwrap_or_default().to_string_lossy().into_owned();
     let names = preloaded.split([':', ' ']).filter_map(|path| Path::new(path).file_name()?.to_str());
-    AllocatorHints::new(&image, &file).managers(names.chain(image.libraries.iter().map(String::as_str)))
+    AllocatorHints::new(&image, &file, None).managers(names.chain(image.libraries.iter().map(String::as_str)))
 }
 
 /// What a program's file says about its allocator.
@@ -149,18 +149,21 @@ pub struct AllocatorHints {
     /// A function of the runtime that the program is.
     #[serde(default)]
     pub runtime: Option<String>,
+    /// The version of that runtime, by the name of its file: `python3.11`.
+    #[serde(default)]
+    pub runtime_version: Option<Version>,
     /// The version of glibc: the program's own, or that of its dynamic linker.
     #[serde(default)]
     pub glibc: Option<Version>,
 }
 
 impl AllocatorHints {
-    /// Reads a file; `None` if it cannot be read, or is no program.
-    pub fn read(file: &Path) -> Option<AllocatorHints> {
-        Some(AllocatorHints::new(&image::read(file).ok()?, file))
+    /// Reads a file; `None` if it cannot be read, or is no program. The C library that it has loaded, if that is known.
+    pub fn read(file: &Path, c_library: Option<&Path>) -> Option<AllocatorHints> {
+        Some(AllocatorHints::new(&image::read(file).ok()?, file, c_library))
     }
 
-    fn new(image: &Image, file: &Path) -> AllocatorHints {
+    fn new(image: &Image, file: &Path, c_library: Option<&Path>) -> AllocatorHints {
         let Image { is_dynamic, is_go, built_in, runtime, .. } = *image;
         // CPython has mimalloc built in from 3.13 on, and uses it only where PYTHONMALLOC says so.
         let built_in = built_in.filter(|_| runtime.is_none()).map(str::to_owned);
@@ -169,6 +172,7 @@ impl AllocatorHints {
             is_go,
             built_in,
             runtime: runtime.map(str::to_owned),
+            runtime_version: runtime_version(file, &image.libraries),
             ..AllocatorHints::default()
         };
         let is_mute = !is_go && hints.built_in.is_none() && hints.runtime.is_none();
@@ -178,7 +182,9 @@ impl AllocatorHints {
         let text =
             TEXTS.iter().find(|(_, manager)| Some(manager) == text).map(|(text, _)| (*text).to_owned());
         let glibc = match is_dynamic {
-            true => image.c_library().and_then(|library| version_in(&library)),
+            true => {
+                c_library.map(Path::to_owned).or_else(|| image.c_library()).and_then(|own| version_in(&own))
+            }
             false => has_glibc.then(|| version_in(file)).flatten(),
         };
         AllocatorHints { built_in: hints.built_in.clone().or(text), has_glibc, glibc, ..hints }
@@ -208,7 +214,10 @@ impl AllocatorHints {
 
     /// How this manager was built into the program.
     pub fn build(&self, manager: Manager) -> Build {
-        let version = self.glibc.filter(|_| manager == Manager::Glibc);
+        let version = match manager {
+            Manager::Glibc => self.glibc,
+            _ => self.runtime_version.filter(|_| manager.is_runtime()),
+        };
         // jemalloc reads a variable with the prefix of its functions (jemalloc.c, JEMALLOC_CPREFIX).
         let prefix = match (manager, self.built_in.as_deref()) {
             (Manager::Jemalloc, Some(name)) if name.starts_with("_rjem_") => "_RJEM_",
@@ -253,7 +262,7 @@ pub fn of_process(process: u32) -> Managers {
     let read = || {
         let maps = lab::maps::read(format!("/proc/{process}/maps")).ok()?;
         // Through /proc: the file itself, whatever has become of its name.
-        let hints = AllocatorHints::read(format!("/proc/{process}/exe").as_ref())?;
+        let hints = AllocatorHints::read(format!("/proc/{process}/exe").as_ref(), None)?;
         if hints.is_plain() && !hints.has_glibc {
             return Some(Managers { malloc: Some(Manager::Program), runtime: None });
         }
@@ -264,8 +273,28 @@ pub fn of_process(process: u32) -> Managers {
 
 /// How a manager was built into a program, by its file.
 pub fn build(manager: Manager, program: &Path) -> Build {
-    let hints = AllocatorHints::read(&image::program(program));
+    let hints = AllocatorHints::read(&image::program(program), None);
     hints.map_or(Build::newest(manager), |hints| hints.build(manager))
+}
+
+/// Whether a file is glibc's C library, by its name.
+pub fn is_glibc(path: &str) -> bool {
+    beginning(LIBRARIES, file_name(path)) == Some(Manager::Glibc)
+}
+
+/// The version in the name of a runtime's file: `python3.11`, `libruby-3.1.so`. Distributions name them so.
+fn runtime_version(file: &Path, libraries: &[String]) -> Option<Version> {
+    let resolved = std::fs::canonicalize(file).or_else(|_| std::fs::read_link(file));
+    let file = resolved.unwrap_or_else(|_| file.to_owned());
+    let libraries = libraries.iter().filter(|name| is_runtime(name)).map(String::as_str);
+    libraries.chain(file.file_name()?.to_str()).find_map(version_of_name)
+}
+
+fn version_of_name(name: &str) -> Option<Version> {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let (major, rest) = digits.split_once('.')?;
+    let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// The version in glibc's banner, which its file holds.
@@ -313,6 +342,21 @@ mod unit {
     fn detect(hints: &AllocatorHints, names: &[&str]) -> (Option<Manager>, Option<Manager>) {
         let Managers { malloc, runtime } = hints.managers(names.iter().copied());
         (malloc, runtime)
+    }
+
+    #[test]
+    fn a_runtimes_file_names_its_version() {
+        for (name, version) in [
+            ("python3.11", Some((3, 11))),
+            ("libpython3.13.so.1.0", Some((3, 13))),
+            ("libruby-3.1.so.3.1", Some((3, 1))),
+            ("php8.2", Some((8, 2))),
+            ("python3", None),
+            ("node", None),
+            ("libjvm.so", None),
+        ] {
+            assert_eq!(version_of_name(name), version, "{name}");
+        }
     }
 
     #[test]

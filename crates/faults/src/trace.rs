@@ -38,6 +38,7 @@ pub mod kernel_events;
 pub mod memory_state;
 pub mod pages;
 pub mod procfs;
+pub mod program_files;
 mod readings;
 pub mod record;
 mod result;

@@ -11,6 +11,7 @@ use crate::classify::Owners;
 use crate::trace::call_counts::{CallCounts, Caller, Sum};
 use crate::trace::collect::{Collector, is_c_library};
 use crate::trace::frame::Frame;
+use crate::trace::program_files::ProgramFiles;
 use crate::trace::symbols::{Function, Names};
 
 /// What called the kernel.
@@ -147,18 +148,18 @@ enum Role {
     Program,
 }
 
-/// The file of a program that is a language's interpreter.
-fn interpreter(collector: &Collector, program: u32) -> Option<&str> {
+/// The files of a program that is a language's interpreter.
+fn interpreter(collector: &Collector, program: u32) -> Option<&ProgramFiles> {
     let program = collector.tasks.programs.get(program as usize)?;
     program.hints.as_ref()?.runtime.as_ref()?;
-    program.file.as_deref()?.to_str()
+    program.files.as_ref()
 }
 
 /// The role of a function in a program whose interpreter is its own file, if it is one: its code asks for its
 /// own heap.
-fn role_in(name: &str, file: &str, interpreter: Option<&str>) -> Role {
+fn role_in(name: &str, file: &str, interpreter: Option<&ProgramFiles>) -> Role {
     match role(name, file) {
-        Role::Program if interpreter == Some(file) => Role::Runtime,
+        Role::Program if interpreter.is_some_and(|files| files.is_own(file)) => Role::Runtime,
         role => role,
     }
 }
@@ -344,7 +345,8 @@ mod unit {
     /// CPython's file is the program: its functions own the arenas, and those of extensions do not.
     #[test]
     fn an_interpreter_is_the_programs_own_file() {
-        let python = Some("/usr/bin/python3.11");
+        let files = ProgramFiles::named("/usr/bin/python3.11");
+        let python = Some(&files);
         let role = |name, file, interpreter| role_in(name, file, interpreter);
         assert_eq!(role("_PyObject_ArenaMunmap", "/usr/bin/python3.11", python), Role::Runtime);
         assert_eq!(

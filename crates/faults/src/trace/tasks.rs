@@ -2,13 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::address_space::AddressSpace;
 use super::heap::Heap;
 use super::memory_state::MemoryState;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
+use super::program_files::ProgramFiles;
 use super::record::Map;
 use super::unwind::Stacks;
 use crate::allocator::AllocatorHints;
@@ -81,8 +81,7 @@ impl Matching {
 pub struct Program {
     /// Its name; untrusted.
     pub name: String,
-    /// Its file, by a path that leads to it while a process of it lives.
-    pub file: Option<PathBuf>,
+    pub files: Option<ProgramFiles>,
     /// What its file says about its allocator; read when the trace ends.
     pub hints: Option<AllocatorHints>,
     /// Names of the files that it has mapped as code.
@@ -154,7 +153,7 @@ impl Tasks {
     /// Reads the files of all programs, at the end of a trace.
     pub fn conclude(&mut self) {
         for program in &mut self.programs {
-            program.hints = program.hints.take().or_else(|| AllocatorHints::read(program.file.as_deref()?));
+            program.hints = program.hints.take().or_else(|| program.files.as_ref()?.hints(&program.code));
         }
     }
 
@@ -387,8 +386,8 @@ impl Program {
 fn program(programs: &mut Vec<Program>, process: u32, name: &str) -> u32 {
     let number = programs.iter().position(|program| program.name == name);
     let number = number.unwrap_or_else(|| {
-        let file = std::fs::read_link(format!("/proc/{process}/exe")).ok();
-        programs.push(Program { name: name.to_owned(), file, ..Program::default() });
+        let files = ProgramFiles::of(process, programs.len());
+        programs.push(Program { name: name.to_owned(), files, ..Program::default() });
         programs.len() - 1
     });
     programs[number].processes += 1;
