@@ -1,6 +1,7 @@
 //! `truebench system`: figures of the processes, files and scripts, and what becomes of them where something is wrong.
 
 use std::ffi::CString;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -152,8 +153,9 @@ fn on_tmpfs(mut command: Command, directory: &Path, flags: libc::c_ulong, option
     unsafe { command.pre_exec(mount) };
     match command.output() {
         Ok(output) => Some(output),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: mounting is not allowed here: {error}");
+        // Invalid: in a chroot whose root is no mount.
+        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
+            eprintln!("skipped: nothing can be mounted here: {error}");
             None
         }
         Err(error) => panic!("{error}"),

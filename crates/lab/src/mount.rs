@@ -13,6 +13,8 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use crate::failure::{Attempt, Failure};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
+/// Of the first process: a chroot shows no mount that is above its root.
+const MOUNTS_OF_ALL: &str = "/proc/1/mountinfo";
 /// Characters of the options that are recorded: an overlay's list of layers has thousands.
 const MOST_OPTIONS: usize = 300;
 const MOST_DEVICE: usize = 100;
@@ -47,19 +49,26 @@ pub fn evidence(directory: &Path) -> Evidence {
 
 pub fn find(directory: &Path) -> Result<Mount, Failure> {
     let real = directory.canonicalize().attempt_on("", directory.display())?;
-    let text = crate::proc::text(MOUNTS).attempt_on("", MOUNTS)?;
-    let mounts = MountInfos::from_read(text.as_bytes()).attempt_on("", MOUNTS)?;
+    let mounts = mounts(MOUNTS)?;
     // Since Linux 5.8. Older kernels: by path, which may find a mount that another one covers.
     let id = statx(CWD, &real, AtFlags::empty(), StatxFlags::MNT_ID)
         .ok()
         .filter(|status| status.stx_mask & StatxFlags::MNT_ID.bits() != 0)
         .map(|status| status.stx_mnt_id);
-    let by_id = id.and_then(|id| mounts.0.iter().find(|mount| u64::try_from(mount.mnt_id) == Ok(id)));
-    let mount = by_id
-        .or_else(|| longest_prefix(&mounts.0, &real))
+    let by_id = |mounts: &[MountInfo]| {
+        let is_it = |mount: &&MountInfo| id.is_some_and(|id| u64::try_from(mount.mnt_id) == Ok(id));
+        mounts.iter().find(is_it).map(describe)
+    };
+    by_id(&mounts)
+        .or_else(|| by_id(&self::mounts(MOUNTS_OF_ALL).ok()?))
+        .or_else(|| longest_prefix(&mounts, &real).map(describe))
         .ok_or("no mount is above it")
-        .attempt_on("", directory.display())?;
-    Ok(describe(mount))
+        .attempt_on("", directory.display())
+}
+
+fn mounts(file: &str) -> Result<Vec<MountInfo>, Failure> {
+    let text = crate::proc::text(file).attempt_on("", file)?;
+    Ok(MountInfos::from_read(text.as_bytes()).attempt_on("", file)?.0)
 }
 
 /// The mount with the mount point that is the longest prefix of a path. The last of several covers the others.
