@@ -6,7 +6,6 @@
 //! ([`observe::owners`](crate::observe)).
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -297,10 +296,13 @@ fn version_of_name(name: &str) -> Option<Version> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
+/// Bytes of a file in which glibc's banner is looked for.
+const LARGEST: u64 = 1 << 28;
+
 /// The version in glibc's banner, which its file holds.
 fn version_in(file: &Path) -> Option<Version> {
     let mut text = Vec::new();
-    File::open(file).ok()?.read_to_end(&mut text).ok()?;
+    image::open(file).ok()?.take(LARGEST).read_to_end(&mut text).ok()?;
     let at = text.windows(BANNER.len()).position(|window| window == BANNER)?;
     version(&String::from_utf8_lossy(text.get(at..text.len().min(at + 200))?))
 }
@@ -319,7 +321,7 @@ pub fn number(text: &str) -> Option<Version> {
 /// The allocators whose texts a file holds.
 fn texts(file: &Path) -> Vec<Manager> {
     let patterns = TEXTS.iter().map(|(text, _)| [text.as_bytes(), b"\0"].concat());
-    let (Ok(search), Ok(file)) = (AhoCorasick::new(patterns), File::open(file)) else { return Vec::new() };
+    let (Ok(search), Ok(file)) = (AhoCorasick::new(patterns), image::open(file)) else { return Vec::new() };
     let matches = search.stream_find_iter(file).map_while(Result::ok);
     let mut found: Vec<Manager> = matches.map(|one| TEXTS[one.pattern().as_usize()].1).collect();
     found.sort_unstable();

@@ -1,14 +1,15 @@
 //! The ELF image of a program: size, linkage, whether a library can be preloaded, built-in allocator.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionTable};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
+use rustix::fs::OFlags;
 
 use crate::failure::{Attempt, Failure};
 
@@ -60,9 +61,22 @@ pub struct Image {
     pub is_stripped: bool,
 }
 
+/// Opens a regular file. Another program may have named it, so that it can be anything: a FIFO would never open.
+///
+/// # Errors
+/// Those of open(2), and that it is no regular file.
+pub fn open(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(std::io::Error::other("no regular file")),
+    }
+}
+
 /// Reads this file itself; a script is not resolved.
 pub fn read(path: &Path) -> Result<Image, Failure> {
-    let mut file = File::open(path).attempt_on("", path.display())?;
+    let mut file = open(path).attempt_on("", path.display())?;
     let mode = file.metadata().attempt_on("", path.display())?.permissions().mode();
     let bytes = file.seek(std::io::SeekFrom::End(0)).attempt_on("", path.display())?;
     let image = parse(&ReadCache::new(file)).attempt_on("", path.display())?;
@@ -224,6 +238,9 @@ mod unit {
         assert!(read(Path::new("/nonexistent")).unwrap_err().to_string().contains("/nonexistent"));
 
         let directory = tempfile::tempdir().unwrap();
+        let fifo = directory.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        assert!(open(&fifo).is_err() && open(directory.path()).is_err());
         let script = directory.path().join("script");
         std::fs::write(&script, format!("#! {} -x\necho\n", program.display())).unwrap();
         assert_eq!(Image::of_program(&script), Some(image));

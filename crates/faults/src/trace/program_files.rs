@@ -52,7 +52,7 @@ impl ProgramFiles {
         let library = code.iter().find(|name| is_glibc(name));
         let in_root = |name: &str| {
             let [_, root] = &**self.open.as_ref()?;
-            Some(path(root).join(name.strip_prefix('/')?)).filter(|file| file.exists())
+            Some(path(root).join(name.strip_prefix('/')?)).filter(|file| file.is_file())
         };
         let library = library.map(|name| in_root(name).unwrap_or_else(|| PathBuf::from(&**name)));
         let file = self.open.as_ref().map_or_else(|| self.names[0].clone(), |open| path(&open[0]));

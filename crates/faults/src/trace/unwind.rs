@@ -58,7 +58,7 @@ pub struct Image {
 
 impl Image {
     fn open(path: &Path) -> Option<Image> {
-        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+        let file = lab::image::open(path).ok()?;
         // SAFETY: only read. A truncated file ends this process by SIGBUS: a worker, at its own figures'
         // cost.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
