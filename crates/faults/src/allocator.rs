@@ -281,6 +281,9 @@ pub fn is_glibc(path: &str) -> bool {
     beginning(LIBRARIES, file_name(path)) == Some(Manager::Glibc)
 }
 
+/// Interpreters whose files have their version in their names.
+const INTERPRETERS: &[&str] = &["python", "ruby", "php"];
+
 /// The version in the name of a runtime's file: `python3.11`, `libruby-3.1.so`. Distributions name them so.
 fn runtime_version(file: &Path, libraries: &[String]) -> Option<Version> {
     let resolved = std::fs::canonicalize(file).or_else(|_| std::fs::read_link(file));
@@ -289,11 +292,12 @@ fn runtime_version(file: &Path, libraries: &[String]) -> Option<Version> {
     libraries.chain(file.file_name()?.to_str()).find_map(version_of_name)
 }
 
+/// Of another program's file a number is that of the program, whatever its runtime.
 fn version_of_name(name: &str) -> Option<Version> {
-    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let (major, rest) = digits.split_once('.')?;
-    let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    let name = name.strip_prefix("lib").unwrap_or(name);
+    let version = INTERPRETERS.iter().find_map(|own| name.strip_prefix(own))?.trim_start_matches('-');
+    let (_, minor) = version.split_once('.')?;
+    if minor.starts_with(|c: char| c.is_ascii_digit()) { number(version) } else { None }
 }
 
 /// Bytes of a file in which glibc's banner is looked for.
@@ -354,6 +358,8 @@ mod unit {
             ("libruby-3.1.so.3.1", Some((3, 1))),
             ("php8.2", Some((8, 2))),
             ("python3", None),
+            ("libphp8.so", None),
+            ("server2.0", None),
             ("node", None),
             ("libjvm.so", None),
         ] {

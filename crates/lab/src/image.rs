@@ -204,7 +204,7 @@ fn glibc_version(name: &[u8]) -> Option<(u32, u32)> {
 /// The interpreter of a script: `/bin/sh` of `#!/bin/sh -e`.
 fn interpreter(path: &Path) -> Option<PathBuf> {
     let mut first = Vec::new();
-    File::open(path).ok()?.take(LINE).read_to_end(&mut first).ok()?;
+    open(path).ok()?.take(LINE).read_to_end(&mut first).ok()?;
     let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
     Some(PathBuf::from(std::ffi::OsStr::from_bytes(word)))
