@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::parsed::Setup;
 use crate::table::{Cell, Row};
 
-/// The most setups of a figure that are told apart: CPUs that each node chooses for itself are many.
+/// The most setups of a figure that count as different: where each node chooses its CPUs, there are many.
 pub(crate) const MAX_SETUPS: usize = 4096;
 
 /// A record as it is gathered.

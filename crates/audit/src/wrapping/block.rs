@@ -125,8 +125,7 @@ pub fn without_spacing(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>,
             }
         }
     }
-    let kept = lines.into_iter().zip(numbers).zip(drops).filter(|(_, drops)| !drops);
-    kept.map(|(line, _)| line).unzip()
+    without(lines, numbers, drops)
 }
 
 /// Takes out the lines that only number the others, as what is copied from a page has them: `1`, a line, `2`, a line.
@@ -146,6 +145,11 @@ pub fn without_counts(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>, 
             at += 1;
         }
     }
+    without(lines, numbers, drops)
+}
+
+/// The lines that are not dropped, with their numbers.
+fn without(lines: Vec<String>, numbers: Vec<usize>, drops: Vec<bool>) -> (Vec<String>, Vec<usize>) {
     let kept = lines.into_iter().zip(numbers).zip(drops).filter(|(_, drops)| !drops);
     kept.map(|(line, _)| line).unzip()
 }
