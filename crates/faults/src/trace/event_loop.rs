@@ -258,15 +258,12 @@ impl EventLoop {
         }
         let mut ended = Vec::new();
         for entry in &read[before..] {
+            self.samples += entry.kind.minor_samples();
             match &entry.kind {
                 EventKind::Exit { process, thread } if process == thread => ended.push(*process),
-                EventKind::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
                 EventKind::Fork { .. } => self.begun_tasks += 1.0,
                 EventKind::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
-                EventKind::Lost { set: Set::Minor, records, .. } => {
-                    self.samples += *records as f64;
-                    self.is_whole = false;
-                }
+                EventKind::Lost { set: Set::Minor, .. } => self.is_whole = false,
                 EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 _ => {}
             }
@@ -301,7 +298,10 @@ impl EventLoop {
     fn close_window(&mut self) {
         let (closed, _) = self.turn_minor(false);
         let Some(stands_for) = self.windows.close(closed) else { return };
+        let before = self.window_records.len();
         self.is_whole &= !self.events.drain_minor(stands_for, &mut self.window_records);
+        let samples = self.window_records[before..].iter().map(|entry| entry.kind.minor_samples()).sum();
+        self.windows.sampled(samples, stands_for);
         self.window_records.push(Entry { time: now(), kind: EventKind::Window(false) });
     }
 

@@ -71,6 +71,15 @@ impl EventKind {
         matches!(self, Map(_) | Fork { .. } | Name { .. } | Exit { .. })
     }
 
+    /// How many samples of minor faults it is: one, or those that found no room.
+    pub fn minor_samples(&self) -> f64 {
+        match self {
+            EventKind::Fault(fault) if !fault.is_burst && !fault.is_major => 1.0,
+            EventKind::Lost { set: Set::Minor, records, .. } => *records as f64,
+            _ => 0.0,
+        }
+    }
+
     /// Records of a set that found no room, each of which stands for `period` events.
     pub fn lost(set: Set, records: u64, period: u64) -> EventKind {
         EventKind::Lost { set, records, events: records.saturating_mul(period) }

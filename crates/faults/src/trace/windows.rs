@@ -13,6 +13,8 @@ const WINDOW: Duration = Duration::from_millis(1);
 const TURNS: u32 = 20;
 /// But no longer, if another task has the watcher's CPU meanwhile.
 const LONGEST: Duration = Duration::from_millis(20);
+/// The weight of a window without samples, in samples: it counts where there is no other.
+const NO_SAMPLE: f64 = 1e-3;
 
 #[derive(Debug)]
 pub struct Windows {
@@ -24,24 +26,23 @@ pub struct Windows {
     ended: Instant,
     next: Instant,
     length: Duration,
-    /// Time in windows, and all time, since they were last asked for.
-    on: Duration,
-    all: Duration,
+    /// Samples in windows, and those that they stand for, since they were last asked for.
+    samples: f64,
+    stood_for: f64,
     random: Random,
 }
 
 impl Windows {
     /// Always on.
     pub fn new(now: Instant) -> Windows {
-        let (on, all) = (Duration::ZERO, Duration::ZERO);
         Windows {
             every: 1,
             opened: None,
             ended: now,
             next: now,
             length: WINDOW,
-            on,
-            all,
+            samples: 0.0,
+            stood_for: 0.0,
             random: Random::new(3),
         }
     }
@@ -79,16 +80,21 @@ impl Windows {
     pub fn close(&mut self, now: Instant) -> Option<f64> {
         let on = now.saturating_duration_since(self.opened.take()?).max(Duration::from_micros(1));
         let all = now.saturating_duration_since(self.ended).max(on);
-        (self.on, self.all) = (self.on + on, self.all + all);
         self.ended = now;
         self.next = now + self.pause();
         Some(all.as_secs_f64() / on.as_secs_f64())
     }
 
-    /// How much time the windows since the last question stand for, in parts of their length; 1 if there was none.
+    /// Notes how many samples there were in a window that has been closed.
+    pub fn sampled(&mut self, samples: f64, stands_for: f64) {
+        let weight = samples + NO_SAMPLE;
+        (self.samples, self.stood_for) = (self.samples + weight, self.stood_for + weight * stands_for);
+    }
+
+    /// How much the faults in windows since the last question stand for, as their samples do; 1 if there was no window.
     pub fn stand_for(&mut self) -> f64 {
-        let (on, all) = (std::mem::take(&mut self.on), std::mem::take(&mut self.all));
-        if on.is_zero() { 1.0 } else { all.as_secs_f64() / on.as_secs_f64() }
+        let (samples, stood_for) = (std::mem::take(&mut self.samples), std::mem::take(&mut self.stood_for));
+        if samples > 0.0 { stood_for / samples } else { 1.0 }
     }
 }
 
@@ -103,20 +109,24 @@ mod unit {
         let begin = Instant::now();
         let mut windows = Windows::new(begin);
         windows.set(every, begin);
-        let (mut all, mut seen, mut in_window) = (0.0, 0.0, 0.0);
+        let (mut all, mut seen, mut counted, mut in_window) = (0.0, 0.0, 0.0, 0.0);
         for step in 0..steps {
             let now = begin + STEP * step;
             if windows.next().is_some_and(|next| now >= next) && !late(step) {
                 match windows.close(now) {
-                    Some(stands_for) => seen += std::mem::take(&mut in_window) * stands_for,
+                    Some(stands_for) => {
+                        let faults = std::mem::take(&mut in_window);
+                        (seen, counted) = (seen + faults * stands_for, counted + faults);
+                        windows.sampled(faults, stands_for);
+                    }
                     None => windows.open(now, Duration::ZERO),
                 }
             }
             all += faults(step);
             in_window += if windows.is_open() { faults(step) } else { 0.0 };
         }
-        let stand_for = windows.stand_for();
-        assert!((stand_for / every as f64 - 1.0).abs() < 0.25, "{stand_for} of {every}");
+        let by_count = counted * windows.stand_for();
+        assert!((by_count / seen - 1.0).abs() < 0.01, "{by_count} by the count, {seen} by samples");
         (all, seen)
     }
 
@@ -153,6 +163,16 @@ mod unit {
         assert_eq!(windows.close(closed), Some(1.0));
         let pause = windows.next().unwrap() - closed;
         assert!((24..=72).contains(&pause.as_millis()), "three times as long on average: {pause:?}");
+    }
+
+    #[test]
+    fn windows_without_samples_count_where_there_is_no_other() {
+        let mut windows = Windows::new(Instant::now());
+        windows.sampled(0.0, 4.0);
+        assert_eq!((windows.stand_for(), windows.stand_for()), (4.0, 1.0));
+        windows.sampled(0.0, 4.0);
+        windows.sampled(5.0, 2.0);
+        assert!((windows.stand_for() - 2.0).abs() < 0.01);
     }
 
     #[test]
