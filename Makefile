@@ -44,6 +44,8 @@ CARGO ?= cargo
 GO ?= go
 # A Go of 1.21 or newer fetches the one that servers/go.mod asks for.
 export GOTOOLCHAIN ?= auto
+# A recipe that names $(MAKE) itself is run by `make -n`, all of it.
+SUB_MAKE := $(MAKE) --no-print-directory
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # Where `make install` puts it; DESTDIR before it is for those who make packages.
 PREFIX ?= /usr/local
@@ -58,7 +60,7 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package release roots test lint format test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test test-servers lint format test-long fuzz allocators clean setup setup-go setup-lint setup-tests setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
 
 help:
 	@sed -n 's/^# \?//;1,22p' Makefile
@@ -67,7 +69,7 @@ help:
 # failure of the tool. The last line is the report's path.
 run: build setup-allocators
 	@mkdir -p "$(OUT)"
-	$(MAKE) --no-print-directory setup-go || echo "Without Go the HTTP servers are left out"
+	$(SUB_MAKE) setup-go || echo "Without Go the HTTP servers are left out"
 	code=0
 	"$(TRUEBENCH)" run --quick -o "$(OUT)/run-$$(date -u +%Y%m%dT%H%M%SZ)" || code=$$?
 	case $$code in 0|3) ;; *) exit $$code ;; esac
@@ -114,23 +116,30 @@ roots: release
 	done
 
 # Two threads more than CPUs: tests wait for windows of time, and for one another, as often as they compute. There are no documentation tests,
-# and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
+# and looking for them in each crate takes its time. What tests need is installed, and the servers are tested, beside the build: much of
+# either is waiting. What is being installed is waited for, whatever fails.
 # clippy compiles what is tested: a check of its own would compile all dependencies once more.
-test: format setup-allocators setup-strace setup-fleet
-	@$(GO) -C servers test ./... &
-	servers=$$!
-	RUSTC_WORKSPACE_WRAPPER="$(abspath .ci/clippy)" RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) \
-	    $(CARGO) test --workspace --lib --tests --locked
-	wait $$servers
+test: format
+	@$(SUB_MAKE) setup-tests test-servers &
+	beside=$$!
+	trap wait EXIT
+	export RUSTC_WORKSPACE_WRAPPER="$(abspath .ci/clippy)" RUST_TEST_THREADS=$$(( $$(nproc) + 2 ))
+	$(CARGO) test --workspace --lib --tests --locked --no-run
+	wait $$beside
+	$(CARGO) test --workspace --lib --tests --locked
+
+test-servers: setup-go
+	@$(GO) -C servers vet ./...
+	$(GO) -C servers test ./...
 
 lint: format
-	@$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@$(GO) -C servers vet ./...
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 format: setup-lint setup-go
 	@$(CARGO) fmt --all --check
 	unformatted=$$(gofmt -l servers)
 	[ -z "$$unformatted" ] || { echo "Not formatted (gofmt -w servers): $$unformatted"; exit 1; }
-	$(GO) -C servers vet ./...
 
 # qemu-user cannot execute an aarch64 program from an aarch64 program without binfmt_misc, which is the whole
 # machine's setting. So lab's session test, which is its own worker, runs on x86-64 (make test) and on
@@ -214,6 +223,8 @@ setup-allocators: setup
 setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
+
+setup-tests: setup-allocators setup-strace setup-fleet
 
 # Traces the files that truebench writes and the addresses that it contacts (tests/confined.rs); downloads a release (tests/action.rs).
 setup-strace:
