@@ -60,7 +60,7 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package release roots test test-servers lint format test-long fuzz allocators clean setup setup-go setup-lint setup-tests setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test test-servers lint vet format test-long fuzz allocators clean setup setup-go setup-lint setup-tests setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
 
 help:
 	@sed -n 's/^# \?//;1,22p' Makefile
@@ -128,13 +128,14 @@ test: format
 	wait $$beside
 	$(CARGO) test --workspace --lib --tests --locked
 
-test-servers: setup-go
-	@$(GO) -C servers vet ./...
-	$(GO) -C servers test ./...
+test-servers: vet
+	@$(GO) -C servers test ./...
 
-lint: format
+lint: format vet
+	@$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+vet: setup-go
 	@$(GO) -C servers vet ./...
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 format: setup-lint setup-go
 	@$(CARGO) fmt --all --check
