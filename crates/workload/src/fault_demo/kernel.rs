@@ -49,7 +49,7 @@ pub fn merge(pace: Pace, bytes: usize) -> Result<(), Failure> {
         return Err(OFF);
     }
     let base = mapped(bytes, libc::MADV_MERGEABLE)?;
-    // Not all: the last one that KSM meets may have no equal that is not full (max_page_sharing).
+    // Some may wait for KSM's next round.
     let least = (bytes - bytes / 8).checked_div(sys::page()).unwrap_or(0) as u64;
     pace.each(|| {
         // SAFETY: mapped, with no other reference.
