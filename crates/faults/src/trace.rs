@@ -36,6 +36,7 @@ pub mod group;
 pub mod heap;
 pub mod kernel_events;
 pub mod memory_state;
+mod minor_faults;
 pub mod pages;
 pub mod procfs;
 pub mod program_files;

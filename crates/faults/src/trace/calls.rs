@@ -155,6 +155,10 @@ impl Calls {
         Ok(())
     }
 
+    pub fn is_counting(&self) -> bool {
+        self.open.is_some()
+    }
+
     pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {

@@ -5,8 +5,8 @@ use super::record::EventKind;
 
 /// Samples per second that are aimed at while the program takes faults. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 500.0;
-/// The most samples per second of the program's CPU time: they take 1 to 2 % of it.
-const OF_CPU: f64 = 2500.0;
+/// The most samples per second of the program's CPU time: they take 0.5 to 1 % of it.
+const OF_CPU: f64 = 1250.0;
 /// The fewest samples per second that are aimed at.
 const LEAST_AIM: f64 = AIM / 4.0;
 /// The first period: short enough for the start of a program, long enough for a storm of faults.
@@ -288,7 +288,7 @@ mod unit {
             period_after(&mut Control::new(), 1, now)
         };
         assert_eq!(
-            [None, Some(1.5), Some(0.1), Some(0.0)].map(first),
+            [None, Some(1.5), Some(0.2), Some(0.0)].map(first),
             [Some(13), Some(13), Some(29), Some(53)]
         );
     }

@@ -14,6 +14,7 @@ use super::collect::{Collector, SampleTotals};
 use super::control::{AIM, Control, Interval, Maps, Sampling, chosen};
 use super::event_log::Writer;
 use super::events::{Events, Scope};
+use super::minor_faults::MinorFaults;
 use super::procfs;
 use super::readings::Readings;
 use super::record::{Entry, EventKind, Set};
@@ -22,7 +23,6 @@ use super::ring::Ring;
 use super::sorter::EventSorter;
 use super::time::{NEVER, nanoseconds, now, varied};
 use super::totals::Totals;
-use super::windows::Windows;
 use crate::rates::with_descendants;
 
 /// Time between two adjustments of the period; the first comes sooner.
@@ -38,6 +38,11 @@ const MOST_WAITING: usize = 100_000;
 /// Time between two drains of the rings, and in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
+/// The same where fewer than so many records came in the pause before: each time the watcher runs, it takes the program's caches.
+const DRAIN_AT_REST: Duration = Duration::from_millis(40);
+const FEW_RECORDS: usize = 100;
+/// A trace is not at rest before: a program's start is unlike the rest of it.
+const START: Duration = Duration::from_secs(1);
 /// The longest burst, and the most faults that it should record: they cost what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
@@ -65,13 +70,9 @@ pub struct EventLoop {
     sorter: EventSorter,
     begun: Instant,
     control: Control,
-    windows: Windows,
-    /// Records of windows since the last reading of all rings.
-    window_records: Vec<Entry>,
-    /// Faults by the counters, at the last count; all up to then, and those that were counted in fact.
-    counted: u64,
-    faults: f64,
-    turned_on: f64,
+    minor: MinorFaults,
+    /// Records that the last drain found.
+    records: usize,
     /// Samples (lost ones included), tasks that began and new mappings since the last adjustment; when that was.
     samples: f64,
     begun_tasks: f64,
@@ -141,11 +142,8 @@ impl EventLoop {
             sorter: EventSorter::default(),
             begun: now,
             control: Control::new(),
-            windows: Windows::new(now),
-            window_records: Vec::new(),
-            counted: 0,
-            faults: 0.0,
-            turned_on: 0.0,
+            minor: MinorFaults::new(now),
+            records: 0,
             samples: 0.0,
             begun_tasks: 0.0,
             maps: Maps::default(),
@@ -175,15 +173,15 @@ impl EventLoop {
         let mut drain = Instant::now();
         while stop.load(Ordering::Acquire) == NEVER {
             let in_burst = |ends: Instant| ends.min(drain + DRAIN_IN_BURST);
-            let next = self.bursts.ends.map_or(drain + DRAIN, in_burst);
-            let until = match self.windows.next() {
-                Some(window) if self.windows.is_open() || window < next => window,
+            let next = self.bursts.ends.map_or(drain + self.pause(), in_burst);
+            let until = match self.minor.next() {
+                Some(window) if self.minor.is_in_window() || window < next => window,
                 _ => next,
             };
             std::thread::sleep(until.saturating_duration_since(Instant::now()));
-            self.turn_window();
+            self.is_whole &= !self.minor.pass(&mut self.events);
             // Records of an open window are not read: they would be missing between others.
-            if Instant::now() < next || self.windows.is_open() {
+            if Instant::now() < next || self.minor.is_in_window() {
                 continue;
             }
             self.pass();
@@ -195,9 +193,7 @@ impl EventLoop {
             }
             drain = Instant::now();
         }
-        if self.windows.is_open() {
-            self.close_window();
-        }
+        self.is_whole &= !self.minor.close(&mut self.events);
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
@@ -217,15 +213,14 @@ impl EventLoop {
         self.collector.minor.lost *= if dropped > 0.0 { samples / (samples + dropped) } else { 1.0 };
         let SampleTotals { faults, lost, .. } = self.collector.minor;
         // Counters of CPUs count other programs, too.
-        self.count();
-        let counted = if self.was_machine { (faults + lost) as u64 } else { self.faults as u64 };
-        let in_windows = counted as f64 * self.turned_on / self.faults.max(1.0);
+        self.minor.count(&mut self.events);
+        let counted = if self.was_machine { (faults + lost) as u64 } else { self.minor.all as u64 };
         let events = self.readings.kernel_events();
         let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
                 counted,
-                in_windows: Some(in_windows as u64),
+                in_windows: Some(self.minor.counted_of(counted)),
                 is_machine,
                 hinting: share(events.numa_hints),
                 events,
@@ -241,13 +236,21 @@ impl EventLoop {
         }
     }
 
+    /// Time to the next drain, outside bursts.
+    fn pause(&self) -> Duration {
+        let counts_calls = self.calls.as_ref().is_ok_and(Calls::is_counting);
+        let has_room = self.events.has_most_room() && self.ring.is_none();
+        let is_at_rest = self.records < FEW_RECORDS && self.begun.elapsed() > START;
+        if has_room && !counts_calls && is_at_rest { DRAIN_AT_REST } else { DRAIN }
+    }
+
     /// Reads the rings and collects, for a while, what no unread record can precede.
     fn pass(&mut self) {
         let begins = now();
         let read = &mut self.sorter.unsorted;
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
-        read.append(&mut self.window_records);
+        self.minor.drain(read);
         if let Some(ring) = &mut self.ring {
             ring.drain(begins, false, read);
         }
@@ -256,6 +259,7 @@ impl EventLoop {
         {
             self.calls = Err(reason);
         }
+        self.records = read.len() - before;
         let mut ended = Vec::new();
         for entry in &read[before..] {
             self.samples += entry.kind.minor_samples();
@@ -273,46 +277,6 @@ impl EventLoop {
         }
         self.sorter.settle(begins);
         self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
-    }
-
-    fn turn_window(&mut self) {
-        if self.windows.next().is_none_or(|next| Instant::now() < next) {
-            return;
-        }
-        if self.windows.is_open() {
-            return self.close_window();
-        }
-        self.window_records.push(Entry { time: now(), kind: EventKind::Window(true) });
-        let (opened, took) = self.turn_minor(true);
-        self.windows.open(opened, took);
-    }
-
-    /// Turns the events of minor faults, of one CPU after the other; returns when that was half done, and how long it took.
-    fn turn_minor(&mut self, on: bool) -> (Instant, Duration) {
-        let begun = Instant::now();
-        self.events.turn(Set::Minor, on);
-        let took = begun.elapsed();
-        (begun + took / 2, took)
-    }
-
-    fn close_window(&mut self) {
-        let (closed, _) = self.turn_minor(false);
-        let Some(stands_for) = self.windows.close(closed) else { return };
-        let before = self.window_records.len();
-        self.is_whole &= !self.events.drain_minor(stands_for, &mut self.window_records);
-        let samples = self.window_records[before..].iter().map(|entry| entry.kind.minor_samples()).sum();
-        self.windows.sampled(samples, stands_for);
-        self.window_records.push(Entry { time: now(), kind: EventKind::Window(false) });
-    }
-
-    /// Adds the faults since it was called last, also those outside windows; returns how many there were.
-    fn count(&mut self) -> f64 {
-        let counted = self.events.minor_faults();
-        let new = counted.saturating_sub(self.counted) as f64;
-        let all = new * self.windows.stand_for();
-        (self.counted, self.turned_on) = (counted, self.turned_on + new);
-        self.faults += all;
-        all
     }
 
     /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
@@ -334,7 +298,7 @@ impl EventLoop {
         if !self.sees_all_maps && self.bursts.ends.is_none() {
             self.events.turn(Set::Maps, false);
         }
-        if self.windows.every > 1 {
+        if self.minor.every() > 1 {
             self.events.turn(Set::Minor, false);
         }
     }
@@ -410,7 +374,7 @@ impl EventLoop {
         let seconds = self.adapted.elapsed().as_secs_f64();
         self.adapted = Instant::now();
         // First the count, then the samples: what is missing among these is not just later.
-        let faults = self.count();
+        let faults = self.minor.count(&mut self.events);
         self.pass();
         let machine_faults = self.readings.memory(&mut self.collector.tasks, &mut self.sorter.unsorted);
         let samples = std::mem::take(&mut self.samples) / seconds;
@@ -431,7 +395,7 @@ impl EventLoop {
         let age = self.begun.elapsed().as_secs_f64();
         let cpus = self.readings.cpus(&self.collector.tasks, self.adapted);
         let interval = Interval { samples, faults: self.rate, tasks, cpus, seconds, age };
-        let old = Sampling { period: self.events.period, every: self.windows.every };
+        let old = Sampling { period: self.events.period, every: self.minor.every() };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
         if new.period != old.period {
             let tasks = self.tasks();
@@ -439,10 +403,9 @@ impl EventLoop {
             // `faults.coverage`, which compares with the kernel's count, falls.
             let _ = self.events.set_period(new.period, &tasks, &mut self.sorter.unsorted);
         }
-        self.windows.set(new.every, Instant::now());
-        self.events.turn(Set::Minor, new.every == 1);
+        self.minor.set_every(new.every, &mut self.events);
         // Samples of the time that this took are not among those of the next interval.
-        self.count();
+        self.minor.count(&mut self.events);
         self.adapted = Instant::now();
     }
 
@@ -490,7 +453,8 @@ impl EventLoop {
             self.compared = (self.collector.minor.samples, 0.0);
         }
         self.control = Control::new();
-        (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
+        self.minor.leave_out(&mut self.events);
+        self.adapted = Instant::now();
         self.turn_off();
     }
 

@@ -19,7 +19,7 @@ pub const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::B
 /// A privileged process gets so many times as many at least, and at most: at the first period a program of a
 /// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
 /// from its CPU for as long.
-const PRIVILEGED: [usize; 2] = [8, 64];
+pub const PRIVILEGED: [usize; 2] = [8, 64];
 /// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
 const MEMORY_DIVISOR: usize = 128;

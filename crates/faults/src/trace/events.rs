@@ -102,6 +102,11 @@ impl Events {
         Ok(events)
     }
 
+    /// Whether rings are as large as they can be.
+    pub fn has_most_room(&self) -> bool {
+        self.room == event_set::PRIVILEGED[1]
+    }
+
     /// Turns to events of another scope. Reads what was recorded up to now; the old events go on after an error.
     pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
         let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
