@@ -74,10 +74,11 @@ fn usable(record: &Record) -> Vec<Item> {
     items
 }
 
-/// A cause on a few lines.
+/// A cause on a few lines. Where it spoils one figure alone, that is named.
 fn shortened(cause: &Item) -> Item {
+    let only = cause.figures.first().filter(|_| cause.figures.len() == 1);
     Item {
-        scope: None,
+        scope: only.cloned(),
         details: cause.details.iter().take(1).map(|detail| plain_to(detail, MAX_DETAIL)).collect(),
         fix: cause.fix.as_ref().map(|fix| plain_to(fix, MAX_DETAIL)),
         ..cause.clone()
