@@ -155,6 +155,7 @@ test-long: test setup-arm setup-guest setup-container roots
 	$(CARGO) test --package truebench-lab --lib --locked --target $(ARM) -- \
 	    --skip program::tests::a_missing_program_or_cpu_is_an_error --skip traffic::perf
 	$(CARGO) test --package truebench-audit --locked --test all -- --ignored
+	$(CARGO) test --package truebench-fuzz --locked --test replay -- --ignored
 	echo "Not run under qemu: truebench-lab's session test, and two that need what it lacks (see the Makefile)"
 	if [ -n "$${TRUEBENCH_TREES:-}" ]; then
 	    $(CARGO) test --package truebench-machine --locked --test all captured -- --nocapture

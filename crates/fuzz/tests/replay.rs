@@ -25,9 +25,19 @@ fn seeds_hold() {
     replay(inputs::seeds);
 }
 
+fn corpus(target: &Target) -> Vec<inputs::Named> {
+    inputs::corpus(target).expect("an archive")
+}
+
 #[test]
+fn a_third_of_the_stored_corpus_holds() {
+    replay(|target| corpus(target).into_iter().step_by(3).collect());
+}
+
+#[test]
+#[ignore = "a minute of both CPUs: make test-long"]
 fn the_stored_corpus_holds() {
-    replay(|target| inputs::corpus(target).expect("an archive"));
+    replay(corpus);
 }
 
 #[test]
