@@ -71,7 +71,7 @@ pub struct EventLoop {
     begun: Instant,
     control: Control,
     minor: MinorFaults,
-    /// Records that the last drain found.
+    /// Records since the last pause.
     records: usize,
     /// Samples (lost ones included), tasks that began and new mappings since the last adjustment; when that was.
     samples: f64,
@@ -184,6 +184,7 @@ impl EventLoop {
             if Instant::now() < next || self.minor.is_in_window() {
                 continue;
             }
+            self.records = 0;
             self.pass();
             self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
@@ -259,7 +260,7 @@ impl EventLoop {
         {
             self.calls = Err(reason);
         }
-        self.records = read.len() - before;
+        self.records += read.len() - before;
         let mut ended = Vec::new();
         for entry in &read[before..] {
             self.samples += entry.kind.minor_samples();
