@@ -8,8 +8,8 @@ use figure::{Figure, Outcome, Record, Status, evidence};
 
 use crate::bench::{figure, reasons, record, run, stderr, stdout, truebench};
 
-/// One round: no intervals, and only large ratios are significant.
-const SHORT: &[&str] = &["faults", "prices", "--rounds", "1", "--format", "json"];
+/// Few rounds: no intervals, and only large ratios are significant.
+const SHORT: &[&str] = &["faults", "prices", "--rounds", "2", "--format", "json"];
 
 /// The same for those that want the first prices alone.
 const BRIEF: &[&str] = &["faults", "prices", "--rounds", "1", "--max-time", "8s", "--format", "json"];

@@ -9,7 +9,7 @@ use crate::bench::{run, stderr, stdout, truebench};
 use crate::ending::{alive, descendants, has_worker, signal, until};
 
 /// The two suites that need least.
-const BRIEF: &[&str] = &["run", "alloc", "faults", "--quick", "--max-time", "16s"];
+const BRIEF: &[&str] = &["run", "alloc", "faults", "--quick", "--max-time", "30s"];
 
 fn brief(directory: &Path) -> std::process::Command {
     let mut command = truebench(BRIEF);
@@ -148,8 +148,7 @@ fn a_suite_that_cannot_run_is_reported_and_costs_no_other() {
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("run");
     let run = |suites: &[&str]| {
-        let mut command =
-            truebench(&[&["run", "-q", "--quick", "--rounds", "1", "--max-time", "10s"], suites].concat());
+        let mut command = truebench(&[&["run", "-q", "--quick", "--rounds", "1"], suites].concat());
         // Where its servers would be built nothing can be written.
         command.arg("-o").arg(&directory).env("XDG_CACHE_HOME", "/dev/null").output().unwrap()
     };
@@ -176,7 +175,7 @@ fn a_full_disk_costs_the_files_and_not_the_figures() {
         .arg(directory.path())
         .arg(env!("CARGO_BIN_EXE_truebench"));
     let output = command
-        .args(["run", "faults", "-q", "--rounds", "1", "--max-time", "10s", "-o"])
+        .args(["run", "faults", "-q", "--rounds", "1", "--max-time", "20s", "-o"])
         .arg(directory.path().join("run"))
         .output();
     let output = match output {

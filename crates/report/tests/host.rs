@@ -131,7 +131,7 @@ fn sets_that_lie_across_others_are_left_out() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// CPUs in any order of belonging, caches over any CPUs: what damaged trees make of a machine.
     #[test]
