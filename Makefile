@@ -4,7 +4,7 @@
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, packages in root file systems of other releases (make roots),
 #                 real captured machines, machines in QEMU (three NUMA nodes; memory behind CXL, of NVDIMMs; a last-level
-#                 cache shown, hidden, split), the container, handicapped nodes of a Slurm, and the long end-to-end tests
+#                 cache shown, hidden, split), the container, handicapped nodes by Slurm and ssh, and the long end-to-end tests
 #                 (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,

@@ -8,17 +8,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use serde_json::Value;
-
-use crate::bench::{DISTURBANCES, stderr, stdout, truebench};
+use crate::bench::{stderr, stdout, truebench};
 use crate::fleet::node;
-use crate::fleet_run::{Nodes, SHORT, as_str, files, signal, until};
-use crate::group::{Group, Limit};
+use crate::fleet_run::{Nodes, as_str, files, signal, until};
 
 const NODES: u16 = 8;
 
 /// A Slurm of its own, until it is dropped.
-struct Slurm {
+pub struct Slurm {
     root: tempfile::TempDir,
     _ports: TcpListener,
     controller: Option<Child>,
@@ -50,7 +47,7 @@ impl Slurm {
         Slurm::of(NODES)
     }
 
-    fn of(nodes: u16) -> Option<Slurm> {
+    pub fn of(nodes: u16) -> Option<Slurm> {
         let lacks = ["munged", "slurmctld", "slurmd"].into_iter().find(|name| daemon(name).is_none());
         if let Some(name) = lacks {
             eprintln!("skipped: {name} is not installed");
@@ -149,7 +146,7 @@ impl Slurm {
         command.args(words).env("SLURM_CONF", self.path("slurm.conf")).output().unwrap()
     }
 
-    fn truebench(&self, words: &[String]) -> Command {
+    pub fn truebench(&self, words: &[String]) -> Command {
         let mut command = truebench(&as_str(words));
         command.env("SLURM_CONF", self.path("slurm.conf"));
         command
@@ -271,51 +268,4 @@ fn a_node_is_drained_and_returned_only_by_who_drained_it() {
     assert_eq!(drain(&["--undo"]).trim(), "scontrol update 'NodeName=n1' 'State=RESUME'");
     until("n1 is idle", || state("n1").starts_with("idle"));
     assert!(state("n2").starts_with("drained|a colleague"), "{}", state("n2"));
-}
-
-/// Figures that are measured, and not made: of nodes that are alike the two with a handicap stand out, each with its cause. All nodes are this
-/// machine, so one of them is at work at a time.
-#[test]
-#[ignore = "measures for two minutes, and needs a quiet machine: make test-long"]
-fn handicapped_nodes_are_named_with_the_cause() {
-    const MEASURED: &str = "system dhry2reg syscall pipe -c 1 --rounds 8 --duration 200ms";
-    // A node with a quota differs in its state from the others, which must be a group without it.
-    let Some(slurm) = Slurm::of(12) else { return };
-    let Some(group) = Group::with(&[Limit::Cpus(0.2)]) else {
-        eprintln!("skipped: no control group can be made here");
-        return;
-    };
-    let entries: Vec<String> = group.entries().map(|path| path.display().to_string()).collect();
-    let nodes = Nodes::new(&format!(
-        "n3) for cpu in $(seq 0 $(($(nproc) - 1))); do\n\
-         taskset -c $cpu sh -c 'while :; do :; done' & hogs=\"$hogs $!\"\n\
-         done\n\
-         {} \"$@\"; code=$?; kill $hogs; exit $code ;;\n\
-         n7) for entry in {}; do echo $$ >$entry; done ;;",
-        env!("CARGO_BIN_EXE_truebench"),
-        entries.join(" ")
-    ));
-    let options = ["--window", "1", "--poll", "200ms", "--partition", "p"];
-    let words = nodes.words("slurm", "n[1-12]", &options).into_iter();
-    let words: Vec<String> =
-        words.map(|word| if word == SHORT { MEASURED.to_owned() } else { word }).collect();
-    let output = slurm.truebench(&words).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
-    let check = ["fleet", "check", &nodes.directory(), "--format", "json"].map(str::to_owned);
-    let output = slurm.truebench(&check).output().unwrap();
-    let check: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let is_as_expected = |name: &str, answer: &str, why: &str| {
-        let has = |causes: &[&str]| causes.iter().any(|cause| why.contains(cause));
-        match name {
-            "n3" => ["disturbed", "slow"].contains(&answer) && has(DISTURBANCES),
-            "n7" => ["disturbed", "slow"].contains(&answer) && has(&["quota", "throttled"]),
-            _ => answer == "healthy",
-        }
-    };
-    let answers = check["nodes"].as_array().unwrap().iter().map(|node| {
-        let [name, answer, why] = ["name", "answer", "why"].map(|key| node[key].as_str().unwrap());
-        (name, answer, why)
-    });
-    let others: Vec<_> = answers.filter(|(name, answer, why)| !is_as_expected(name, answer, why)).collect();
-    assert!(others.is_empty(), "{others:#?}");
 }

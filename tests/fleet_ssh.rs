@@ -9,15 +9,15 @@ use crate::bench::{stderr, stdout};
 use crate::fleet_run::{ENDLESS, Nodes, begin, signal, until};
 
 /// An sshd with its own keys, until it is dropped.
-struct Sshd {
+pub struct Sshd {
     root: tempfile::TempDir,
     port: u16,
     process: Child,
 }
 
 impl Sshd {
-    /// `None`, with the reason printed, where it cannot be had.
-    fn start() -> Option<Sshd> {
+    /// At so many addresses, from 127.0.0.1 on. `None`, with the reason printed, where it cannot be had.
+    pub fn start(addresses: u8) -> Option<Sshd> {
         let path = Path::new("/usr/sbin/sshd");
         if !path.exists() || Command::new("ssh").arg("-V").output().is_err() {
             eprintln!("skipped: sshd or ssh is not installed");
@@ -39,9 +39,9 @@ impl Sshd {
         }
         fs::copy(at("user.pub"), at("authorized")).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let listen: String = (1..=addresses).map(|last| format!("ListenAddress 127.0.0.{last}\n")).collect();
         let config = format!(
-            "Port {port}\nListenAddress 127.0.0.1\nListenAddress 127.0.0.2\nListenAddress 127.0.0.3\n\
-             HostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
+            "Port {port}\n{listen}HostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
              PermitRootLogin prohibit-password\n",
             at("host"),
             at("authorized")
@@ -52,12 +52,12 @@ impl Sshd {
         command.args(["-D", "-e", "-f", &at("config")]).stdin(Stdio::null()).stderr(log);
         let process = command.spawn().unwrap();
         let sshd = Sshd { root, port, process };
-        until("sshd listens", || TcpStream::connect(("127.0.0.3", sshd.port)).is_ok());
+        until("sshd listens", || TcpStream::connect((format!("127.0.0.{addresses}"), sshd.port)).is_ok());
         Some(sshd)
     }
 
     /// Options of a run, with ssh's own.
-    fn options(&self) -> Vec<String> {
+    pub fn options(&self) -> Vec<String> {
         let key = self.root.path().join("user").display().to_string();
         let words = ["-p", &self.port.to_string(), "-i", &key, "-F", "none", "-oStrictHostKeyChecking=no"]
             .map(str::to_owned);
@@ -77,7 +77,7 @@ impl Drop for Sshd {
 
 #[test]
 fn records_come_by_ssh_whole_or_not_at_all() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = Sshd::start(3) else { return };
     // One answers, one fails, one sends half of a record, one cannot be reached.
     let nodes = Nodes::new(&format!(
         "127.0.0.2) echo no memory >&2; exit 1 ;;\n127.0.0.3) {} \"$@\" | head -c 2000; exit 0 ;;",
@@ -100,7 +100,7 @@ fn records_come_by_ssh_whole_or_not_at_all() {
 
 #[test]
 fn a_node_that_hangs_and_a_run_that_is_killed_cost_no_other() {
-    let Some(sshd) = Sshd::start() else { return };
+    let Some(sshd) = Sshd::start(3) else { return };
     // One is a script that does not heed its stdin: it ends with the file `hold`, and sends what is no record. One measures, and then hangs.
     let nodes = Nodes::new(&format!(
         "127.0.0.2) [ -e $here/again ] || {{\n\

@@ -29,6 +29,7 @@ mod faults_setuid;
 mod faults_walk;
 mod faults_watch;
 mod fleet;
+mod fleet_handicaps;
 mod fleet_kubernetes;
 mod fleet_run;
 mod fleet_slurm;

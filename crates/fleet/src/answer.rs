@@ -97,6 +97,11 @@ pub struct Node {
     pub disturbed: usize,
 }
 
+/// The check, or the failure, of a reason: what is before its details, which differ from node to node.
+pub fn cause(reason: &str) -> &str {
+    reason.split_once(": ").map_or(reason, |(cause, _)| cause)
+}
+
 /// A node that was to be measured and has no record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Missing {

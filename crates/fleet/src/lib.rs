@@ -32,7 +32,7 @@ pub mod table;
 mod usual;
 mod verdict;
 
-pub use answer::{Answer, Comparison, Figure, Finding, Group, Intake, Low, Missing, Node};
+pub use answer::{Answer, Comparison, Figure, Finding, Group, Intake, Low, Missing, Node, cause};
 pub use baseline::{Baseline, BaselineGroup, Measured};
 pub use check::{Check, check, schema};
 pub use fingerprint::{Difference, Fact, Fingerprint};

@@ -1,14 +1,12 @@
 //! The verdict on one node.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use figure::Better;
 use figure::format::{counted, percent, plain_to};
+use indexmap::IndexMap;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::accuse::{Subject, Suspicion};
-use crate::answer::{Answer, Comparison, Low, MOST_LOW, Node};
+use crate::answer::{Answer, Comparison, Low, MOST_LOW, Node, cause};
 use crate::attribute::attribute;
 use crate::fingerprint::Difference;
 use crate::part::Part;
@@ -31,8 +29,9 @@ pub(crate) struct Judge<'a> {
 
 /// Figures of a node that cannot be used, or are not there.
 struct Lost {
-    /// Figures with a value.
+    /// Figures with a value, and those of them that can be used.
     measured: usize,
+    usable: usize,
     /// Figures that are suspect or invalid on this node, and not on most.
     doubtful: usize,
     /// Those of them that are so because the node was disturbed.
@@ -63,10 +62,11 @@ impl<'a> Judge<'a> {
     }
 
     fn lost(&self, row: usize) -> Lost {
-        let mut lost = Lost { measured: 0, doubtful: 0, disturbed: 0, usual: 0, missing: 0 };
+        let mut lost = Lost { measured: 0, usable: 0, doubtful: 0, disturbed: 0, usual: 0, missing: 0 };
         for (column, is_usual) in self.peers.is_usual.iter().enumerate() {
             let state = self.table.cell(row, column).state;
             lost.measured += usize::from(state != State::Missing);
+            lost.usable += usize::from(state == State::Usable);
             lost.doubtful += usize::from(self.is_lost(row, column));
             lost.disturbed += usize::from(state == State::Disturbed);
             lost.usual += usize::from(*is_usual);
@@ -114,8 +114,10 @@ impl<'a> Judge<'a> {
                 if count == 1 { "no other node is".to_owned() } else { format!("only {count} nodes are") };
             (Answer::NotComparable, format!("{nodes} of this kind; {MIN_GROUP} are needed, or a baseline"))
         } else if compared == 0 {
-            let why = "none of its figures can be compared: each is missing, suspect or invalid, here or on most nodes";
-            (Answer::NotComparable, why.to_owned())
+            let because = self.commonest(row, |_, cell| cell.state == State::Doubtful);
+            let because = because.map_or_else(String::new, |because| format!(": {because}"));
+            let why = format!("each figure is missing, suspect or invalid here or on most nodes{because}");
+            (Answer::NotComparable, why)
         } else {
             (Answer::Healthy, String::new())
         };
@@ -147,6 +149,10 @@ impl<'a> Judge<'a> {
             let what = format!("{} of {} figures", lost.disturbed, lost.measured);
             return Some((what, why(self.commonest(row, is_disturbed))));
         }
+        if lost.usable == 0 && lost.doubtful > 0 {
+            let what = format!("none of {} can be used", counted(lost.measured, "figure"));
+            return Some((what, why(self.commonest(row, is_lost))));
+        }
         let improbable = |doubtful: usize, measured: usize| {
             let chance = Binomial::new(self.rate, measured as u64).ok();
             2 * doubtful >= measured
@@ -170,17 +176,21 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The commonest reason of those figures of a node for which `is_meant` holds.
+    /// The commonest check, or failure, behind those figures of a node for which `is_meant` holds, as one of them words it.
     fn commonest(&self, row: usize, is_meant: impl Fn(usize, &Cell) -> bool) -> Option<String> {
-        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-        for column in 0..self.table.columns.len() {
-            let cell = self.table.cell(row, column);
-            if is_meant(column, cell) && !self.table.reason(cell).is_empty() {
-                *counts.entry(cell.reason).or_default() += 1;
-            }
+        let cells = (0..self.table.columns.len()).map(|column| (column, self.table.cell(row, column)));
+        let reasons = cells
+            .filter(|(column, cell)| is_meant(*column, cell))
+            .map(|(_, cell)| self.table.reason(cell))
+            .filter(|reason| !reason.is_empty());
+        let mut texts: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for reason in reasons {
+            texts.entry(cause(reason)).or_default().push(reason);
         }
-        let most = counts.into_iter().max_by_key(|(reason, count)| (*count, Reverse(*reason)))?;
-        Some(self.table.reasons[most.0 as usize].clone())
+        // Figures that are computed from others have the check alone.
+        texts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
+        let (cause, texts) = texts.first()?;
+        Some(texts.iter().find(|text| *text != cause).unwrap_or(cause).to_string())
     }
 
     fn low(&self, suspicion: &Suspicion) -> Option<Low> {

@@ -297,8 +297,27 @@ fn a_group_of_which_most_were_disturbed_compares_no_node() {
     let result = check(table_of(nodes), &Rules::default(), None);
     let node = named(&result, "n0");
     assert_eq!(node.answer, Answer::NotComparable);
-    assert!(node.why.contains("suspect or invalid, here or on most nodes"), "{}", node.why);
+    assert!(node.why.contains("suspect or invalid here or on most nodes"), "{}", node.why);
     assert_eq!(named(&result, "n5").answer, Answer::Disturbed);
+}
+
+/// Its own checks left nothing to judge it by, whatever they found: the others have figures to compare.
+#[test]
+fn a_node_without_a_figure_that_can_be_used_is_disturbed() {
+    let few = |name: &str, rounds: &[usize]| {
+        let mut record = named_record(name);
+        record.figures.truncate(3);
+        for at in rounds {
+            suspect(&mut record.figures[*at], "rounds-agree", &format!("interval of {name}.{at}"));
+        }
+        record
+    };
+    let nodes = (0..12).map(|at| few(&format!("n{at}"), if at < 3 { &[0, 1, 2] } else { &[2] }));
+    let result = check(table_of(nodes), &Rules::default(), None);
+    let node = named(&result, "n1");
+    assert_eq!((node.answer, result.count(Answer::Disturbed)), (Answer::Disturbed, 3), "{node:?}");
+    assert_eq!(node.reason.as_deref(), Some("rounds-agree: interval of n1.0"), "one of equal checks");
+    assert_eq!(named(&result, "n5").answer, Answer::Healthy, "one figure is lost on every node");
 }
 
 #[test]

@@ -163,29 +163,41 @@ pub(crate) fn rest<'a>(check: &Check) -> Vec<Block<'a>> {
     blocks
 }
 
-/// Nodes of one answer, those with one reason together.
+/// Nodes of one answer, those with one reason together: with one check, whatever it measured on each.
 fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
-    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let is_measured = answer != Answer::NotMeasured;
+    let mut causes: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for node in check.nodes.iter().filter(|node| node.answer == answer) {
-        // Counts differ from node to node; the check behind them does not.
-        reasons.entry(node.reason.as_deref().unwrap_or(&node.why)).or_default().push(&node.name);
+        let why = node.reason.as_deref().unwrap_or(&node.why);
+        let cause = if is_measured { fleet::cause(why) } else { why };
+        causes.entry(cause).or_default().push((&node.name, why));
     }
-    if answer == Answer::NotMeasured {
+    if !is_measured {
         for one in &check.missing {
-            reasons.entry(&one.why).or_default().push(&one.node);
+            causes.entry(&one.why).or_default().push((&one.node, &one.why));
         }
     }
-    let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
+    let mut causes: Vec<(&str, Vec<(&str, &str)>)> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
     let mark = if answer == Answer::Disturbed { Mark::Severity(Severity::Warning) } else { Mark::None };
-    let item = |(reason, nodes): &(&str, Vec<&str>)| {
-        let some: Vec<String> = nodes.iter().take(LOW).map(|name| plain_to(name, MAX_NAME)).collect();
+    let item = |(cause, nodes): &(&str, Vec<(&str, &str)>)| {
+        let (first, why) = nodes[0];
+        let is_one = nodes.iter().all(|node| node.1 == why);
+        let some: Vec<String> = nodes.iter().take(LOW).map(|node| plain_to(node.0, MAX_NAME)).collect();
         let dots = if nodes.len() > LOW { ", …" } else { "" };
-        let head = format!("{}: {}", counted(nodes.len(), "node"), plain(reason));
-        Item { mark, scope: Some(format!("{}{dots}", some.join(", "))), ..Item::new(head) }
+        let head = format!("{}: {}", counted(nodes.len(), "node"), plain(if is_one { why } else { cause }));
+        let example = why.strip_prefix(cause).map(|detail| detail.trim_start_matches(": "));
+        let example = example.filter(|detail| !is_one && !detail.is_empty());
+        let details = example.map(|detail| format!("{}: {}", plain_to(first, MAX_NAME), plain(detail)));
+        Item {
+            mark,
+            scope: Some(format!("{}{dots}", some.join(", "))),
+            details: details.into_iter().collect(),
+            ..Item::new(head)
+        }
     };
-    let mut items: Vec<Item> = reasons.iter().take(MOST_GROUPS).map(item).collect();
-    items.extend(more(reasons.len(), MOST_GROUPS, "reason"));
+    let mut items: Vec<Item> = causes.iter().take(MOST_GROUPS).map(item).collect();
+    items.extend(more(causes.len(), MOST_GROUPS, "reason"));
     items
 }
 
