@@ -20,7 +20,7 @@ pub const TIERS: &[Tier] = &[
         name: "15s",
         seconds: 15.0,
         commands: &[
-            "memory --kernel triad --stores nt --max-time 6s",
+            "memory --kernel triad --stores nt --max-time 8s",
             "system dhry2reg syscall --rounds 6 --duration 200ms",
         ],
     },
@@ -29,8 +29,8 @@ pub const TIERS: &[Tier] = &[
         name: "60s",
         seconds: 60.0,
         commands: &[
-            "memory --kernel copy,triad --max-time 16s",
-            "memory latency --max-time 12s",
+            "memory --kernel copy,triad --max-time 14s",
+            "memory latency --max-time 10s",
             "system dhry2reg whetstone-double syscall pipe --rounds 6 --duration 300ms",
             "faults prices minor.write huge --max-time 8s",
         ],
