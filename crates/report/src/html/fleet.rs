@@ -20,7 +20,7 @@ use crate::format::Options;
 const FOR_TOP: usize = 350_000;
 /// Bytes for nodes, and for strips.
 const FOR_NODES: usize = 350_000;
-/// Bytes of the map; a row has 4 kB at most.
+/// Bytes of the map's colours; a row has 4 kB at most.
 const FOR_MAP: usize = 400_000;
 /// Columns of the map: for slow nodes, one each, and for all others together.
 const SLOW_COLUMNS: usize = 120;
@@ -37,7 +37,9 @@ const MAX_NAME: usize = 60;
 const MOST_MARKED: usize = 12;
 
 /// What only this page has.
-const STYLE: &str = ".heat{width:100%;background:var(--paper);border:1px solid var(--grid)}\
+const STYLE: &str = ".map{display:grid;grid-template-columns:auto 1fr;gap:0 .5rem}\
+.map>div{display:flex;flex-direction:column}.map>div span{min-height:0;overflow:hidden;border-top:1px solid var(--grid)}\
+.heat{width:100%;background:var(--paper);border:1px solid var(--grid)}.heat rect{fill:transparent}\
 .heat path{fill:none;stroke-width:1}.n{stroke:var(--grid)}.d0{stroke:var(--s3)}.d1{stroke:var(--amber)}\
 .d2{stroke:var(--red)}.d3{stroke:var(--invalid)}.key svg{width:1em;height:1em;vertical-align:-.1em}\
 .strips>div{display:grid;grid-template-columns:minmax(8rem,18rem) 1fr;gap:.2rem 1rem;align-items:center}\
@@ -130,6 +132,7 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
         _ => format!("The first {own} columns are slow nodes, the worst first. "),
     };
     let left_out = check.table.columns.len() - rows;
+    let ids: Vec<&str> = check.table.columns.iter().map(|column| column.id.as_str()).collect();
     html! {
         p.note {
             (shown) "Each other column is " (counted(width, "node")) " in the order of names and shows the worst of them. Each of the " (rows)
@@ -140,10 +143,25 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
                 svg viewBox="0 0 1 1" aria-hidden="true" { path class=(name) d="M0 .5h1" stroke-width="1" {} } " " (words) "  "
             }
         }
-        svg.heat viewBox=(view) preserveAspectRatio="none" style={ "height:" (height) "px" } role="img" aria-label="nodes and figures" {
-            @for (name, path) in names.iter().zip(&paths) { @if !path.is_empty() { path class=(name) d=(path) {} } }
+        div.map {
+            div {
+                @for run in ids[..rows].chunk_by(|one, next| suite(one) == suite(next)) {
+                    span style={ "flex:" (run.len()) } { small { (plain_to(suite(run[0]), MAX_NAME)) } }
+                }
+            }
+            svg.heat viewBox=(view) preserveAspectRatio="none" style={ "height:" (height) "px" } role="img" aria-label="nodes and figures" {
+                @for (name, path) in names.iter().zip(&paths) { @if !path.is_empty() { path class=(name) d=(path) {} } }
+                @for (row, id) in ids[..rows].iter().enumerate() {
+                    rect y=(row) width=(columns.len()) height="1" { title { (plain_to(id, MAX_NAME)) } }
+                }
+            }
         }
     }
+}
+
+/// The first word of a figure's id.
+fn suite(id: &str) -> &str {
+    id.split('.').next().unwrap_or(id)
 }
 
 fn key(delta: f64) -> [String; 5] {
