@@ -150,7 +150,6 @@ fn sources(machine: &Machine) -> Vec<Source> {
 }
 
 #[test]
-#[ignore = "builds an image: make test-long"]
 fn a_container_is_described_from_inside() {
     let engine = match Engine::find() {
         Ok(engine) => engine,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use figure::{Interval, Record};
+use figure::{CheckResult, Interval, Outcome, Record, Verdict};
 use serde_json::Value;
 
 use crate::bench::{run, stderr, stdout};
@@ -118,6 +118,27 @@ fn a_baseline_shows_what_the_majority_hides() {
     assert_eq!(with("baseline").status.code(), Some(4));
     assert_eq!(with("check").status.code(), Some(4));
     assert_eq!(checked(few.path(), &["--baseline", base.to_str().unwrap()]).status.code(), Some(0));
+}
+
+#[test]
+fn nodes_that_one_check_disturbed_are_one_line() {
+    let directory = fleet(&[]);
+    for number in 3..7 {
+        let mut node = node(number, 1.0);
+        for figure in &mut node.figures {
+            let detail = format!("{number}.{} of the CPU time", figure.id.len());
+            figure.checks.insert(
+                0,
+                CheckResult { id: "steal".into(), outcome: Outcome::Fail, detail, ..CheckResult::default() },
+            );
+            figure.verdict = Some(Verdict::Invalid);
+        }
+        saved(directory.path(), &node);
+    }
+    let output = checked(directory.path(), &[]);
+    let text = stdout(&output);
+    assert_eq!(text.matches("steal").count(), 1, "{text}");
+    assert!(text.contains("! 4 nodes: steal (node03, node04, node05, …)\n    node03: 3."), "{text}");
 }
 
 #[test]

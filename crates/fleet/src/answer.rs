@@ -21,7 +21,7 @@ pub enum Answer {
     Slow,
     /// Too many of its figures are suspect or invalid to judge it by.
     Disturbed,
-    /// No other nodes and no baseline are like it.
+    /// Too few nodes and no baseline are like it, or too few of them have figures that can be used.
     NotComparable,
     /// It has no figure with a value, or lacks many that most nodes have.
     NotMeasured,
@@ -97,7 +97,7 @@ pub struct Node {
     pub disturbed: usize,
 }
 
-/// The check, or the failure, of a reason: what is before its details, which differ from node to node.
+/// The check, or the failure, of a reason: the text before the details, which differ from node to node.
 pub fn cause(reason: &str) -> &str {
     reason.split_once(": ").map_or(reason, |(cause, _)| cause)
 }

@@ -114,10 +114,13 @@ impl<'a> Judge<'a> {
                 if count == 1 { "no other node is".to_owned() } else { format!("only {count} nodes are") };
             (Answer::NotComparable, format!("{nodes} of this kind; {MIN_GROUP} are needed, or a baseline"))
         } else if compared == 0 {
-            let because = self.commonest(row, |_, cell| cell.state == State::Doubtful);
-            let because = because.map_or_else(String::new, |because| format!(": {because}"));
-            let why = format!("each figure is missing, suspect or invalid here or on most nodes{because}");
-            (Answer::NotComparable, why)
+            let is_unusable = |_: usize, cell: &Cell| !matches!(cell.state, State::Usable | State::Missing);
+            reason = self.commonest(row, is_unusable);
+            let because = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            // Its own checks left nothing, or those of too many other nodes.
+            let is_own = lost.usable == 0 && 2 * lost.doubtful >= lost.measured;
+            let answer = if is_own { Answer::Disturbed } else { Answer::NotComparable };
+            (answer, format!("no figure can be compared{because}"))
         } else {
             (Answer::Healthy, String::new())
         };
@@ -149,10 +152,6 @@ impl<'a> Judge<'a> {
             let what = format!("{} of {} figures", lost.disturbed, lost.measured);
             return Some((what, why(self.commonest(row, is_disturbed))));
         }
-        if lost.usable == 0 && lost.doubtful > 0 {
-            let what = format!("none of {} can be used", counted(lost.measured, "figure"));
-            return Some((what, why(self.commonest(row, is_lost))));
-        }
         let improbable = |doubtful: usize, measured: usize| {
             let chance = Binomial::new(self.rate, measured as u64).ok();
             2 * doubtful >= measured
@@ -176,7 +175,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The commonest check, or failure, behind those figures of a node for which `is_meant` holds, as one of them words it.
+    /// The commonest check, or failure, behind those figures of a node for which `is_meant` holds, with the details of one figure.
     fn commonest(&self, row: usize, is_meant: impl Fn(usize, &Cell) -> bool) -> Option<String> {
         let cells = (0..self.table.columns.len()).map(|column| (column, self.table.cell(row, column)));
         let reasons = cells
@@ -190,7 +189,8 @@ impl<'a> Judge<'a> {
         // Figures that are computed from others have the check alone.
         texts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
         let (cause, texts) = texts.first()?;
-        Some(texts.iter().find(|text| *text != cause).unwrap_or(cause).to_string())
+        let text = texts.iter().find(|text| *text != cause).unwrap_or(cause);
+        Some((*text).to_owned())
     }
 
     fn low(&self, suspicion: &Suspicion) -> Option<Low> {

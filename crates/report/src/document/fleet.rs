@@ -163,7 +163,7 @@ pub(crate) fn rest<'a>(check: &Check) -> Vec<Block<'a>> {
     blocks
 }
 
-/// Nodes of one answer, those with one reason together: with one check, whatever it measured on each.
+/// Nodes of one answer, by reason: by check if figures were lost, else by the whole text.
 fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
     let is_measured = answer != Answer::NotMeasured;
     let mut causes: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
@@ -181,18 +181,20 @@ fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
     causes.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
     let mark = if answer == Answer::Disturbed { Mark::Severity(Severity::Warning) } else { Mark::None };
     let item = |(cause, nodes): &(&str, Vec<(&str, &str)>)| {
-        let (first, why) = nodes[0];
-        let is_one = nodes.iter().all(|node| node.1 == why);
+        let is_one = nodes.iter().all(|node| node.1 == nodes[0].1);
         let some: Vec<String> = nodes.iter().take(LOW).map(|node| plain_to(node.0, MAX_NAME)).collect();
         let dots = if nodes.len() > LOW { ", …" } else { "" };
-        let head = format!("{}: {}", counted(nodes.len(), "node"), plain(if is_one { why } else { cause }));
-        let example = why.strip_prefix(cause).map(|detail| detail.trim_start_matches(": "));
-        let example = example.filter(|detail| !is_one && !detail.is_empty());
-        let details = example.map(|detail| format!("{}: {}", plain_to(first, MAX_NAME), plain(detail)));
+        let head =
+            format!("{}: {}", counted(nodes.len(), "node"), plain(if is_one { nodes[0].1 } else { cause }));
+        let details = |(name, why): &(&str, &str)| {
+            let details = why.strip_prefix(cause)?.strip_prefix(": ")?;
+            Some(format!("{}: {}", plain_to(name, MAX_NAME), plain(details)))
+        };
+        let example = if is_one { None } else { nodes.iter().find_map(details) };
         Item {
             mark,
             scope: Some(format!("{}{dots}", some.join(", "))),
-            details: details.into_iter().collect(),
+            details: example.into_iter().collect(),
             ..Item::new(head)
         }
     };

@@ -20,7 +20,7 @@ use crate::format::Options;
 const FOR_TOP: usize = 350_000;
 /// Bytes for nodes, and for strips.
 const FOR_NODES: usize = 350_000;
-/// Bytes of the map's colours; a row has 4 kB at most.
+/// Bytes of the map; a row has 5 kB at most.
 const FOR_MAP: usize = 400_000;
 /// Columns of the map: for slow nodes, one each, and for all others together.
 const SLOW_COLUMNS: usize = 120;
@@ -38,7 +38,8 @@ const MOST_MARKED: usize = 12;
 
 /// What only this page has.
 const STYLE: &str = ".map{display:grid;grid-template-columns:auto 1fr;gap:0 .5rem}\
-.map>div{display:flex;flex-direction:column}.map>div span{min-height:0;overflow:hidden;border-top:1px solid var(--grid)}\
+.map>div{display:flex;flex-direction:column;overflow:hidden}.map>div span{min-height:0;overflow:hidden;line-height:1;\
+box-shadow:inset 0 1px var(--grid)}\
 .heat{width:100%;background:var(--paper);border:1px solid var(--grid)}.heat rect{fill:transparent}\
 .heat path{fill:none;stroke-width:1}.n{stroke:var(--grid)}.d0{stroke:var(--s3)}.d1{stroke:var(--amber)}\
 .d2{stroke:var(--red)}.d3{stroke:var(--invalid)}.key svg{width:1em;height:1em;vertical-align:-.1em}\
@@ -104,9 +105,11 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
     let width = others.len().div_ceil(OTHER_COLUMNS).max(1);
     columns.extend(others.chunks(width).map(<[usize]>::to_vec));
     let mut paths = vec![String::new(); CLASSES.len() + 2];
-    let mut rows = 0;
-    while rows < most && paths.iter().map(String::len).sum::<usize>() < FOR_MAP {
+    let (mut rows, mut for_names) = (0, 0);
+    while rows < most && paths.iter().map(String::len).sum::<usize>() + for_names < FOR_MAP {
         let row = rows;
+        // Its name twice at most, with the marks around it; a character has six bytes at most.
+        for_names += 160 + 12 * check.table.columns[row].id.len().min(MAX_NAME);
         let mut last: Option<(usize, usize)> = None;
         let mut flush = |run: Option<(usize, usize)>, to: usize| {
             if let Some((class, from)) = run {
@@ -144,7 +147,7 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
             }
         }
         div.map {
-            div {
+            div style={ "height:" (height) "px" } {
                 @for run in ids[..rows].chunk_by(|one, next| suite(one) == suite(next)) {
                     span style={ "flex:" (run.len()) } { small { (plain_to(suite(run[0]), MAX_NAME)) } }
                 }
