@@ -58,8 +58,13 @@ impl Nodes {
 
     /// The words of a run with an engine on these nodes.
     pub fn words(&self, engine: &str, nodes: &str, options: &[&str]) -> Vec<String> {
+        self.words_of(SHORT, engine, nodes, options)
+    }
+
+    /// The same for another measurement.
+    pub fn words_of(&self, measure: &str, engine: &str, nodes: &str, options: &[&str]) -> Vec<String> {
         let (program, directory) = (self.program(), self.directory());
-        let words = ["fleet", "run", "--engine", engine, "--nodes", nodes, "--measure", SHORT];
+        let words = ["fleet", "run", "--engine", engine, "--nodes", nodes, "--measure", measure];
         let words = words.into_iter().chain(["--program", &program, "-o", &directory]);
         words.chain(options.iter().copied()).map(str::to_owned).collect()
     }
@@ -193,9 +198,7 @@ pub const ENDLESS: &str = "system syscall -c 1 --rounds 10000 --duration 1s";
 #[test]
 fn what_is_killed_leaves_no_measurement_behind() {
     let nodes = Nodes::new("*) echo $$ >$here/pid ;;");
-    let words = nodes.words("local", "n1", &["--node-time", "1h"]).into_iter();
-    let words: Vec<String> =
-        words.map(|word| if word == SHORT { ENDLESS.to_owned() } else { word }).collect();
+    let words = nodes.words_of(ENDLESS, "local", "n1", &["--node-time", "1h"]);
     let mut child = begin(&words);
     let pid = nodes.pid("pid");
     signal(&child, libc::SIGKILL);

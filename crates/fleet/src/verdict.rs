@@ -186,11 +186,10 @@ impl<'a> Judge<'a> {
         for reason in reasons {
             texts.entry(cause(reason)).or_default().push(reason);
         }
+        // Of equal ones the first.
+        let (cause, texts) = texts.into_iter().rev().max_by_key(|(_, texts)| texts.len())?;
         // Figures that are computed from others have the check alone.
-        texts.sort_by(|_, one, _, other| other.len().cmp(&one.len()));
-        let (cause, texts) = texts.first()?;
-        let text = texts.iter().find(|text| *text != cause).unwrap_or(cause);
-        Some((*text).to_owned())
+        Some(texts.into_iter().find(|text| *text != cause).unwrap_or(cause).to_owned())
     }
 
     fn low(&self, suspicion: &Suspicion) -> Option<Low> {

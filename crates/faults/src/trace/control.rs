@@ -16,8 +16,8 @@ const OF_REST: f64 = 0.1;
 /// Faults per second that are counted at most: of more, only those in windows ([`windows`](super::windows)). Counting one costs
 /// some 80 ns.
 const MOST_COUNTED: f64 = 50_000.0;
-/// Seconds after which windows begin: a short program has too few for its faults.
-const YOUNG: f64 = 1.0;
+/// Seconds in which a program starts: windows begin after them, as a short program has too few for its faults, and rests do.
+pub const YOUNG: f64 = 1.0;
 /// Windows are at least this part of the time.
 const MOST_EVERY: f64 = 16.0;
 /// New mappings per second above which they are recorded in bursts only.

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::block_faults::BlockFaults;
 use super::calls::Calls;
 use super::collect::{Collector, SampleTotals};
-use super::control::{AIM, Control, Interval, Maps, Sampling, chosen};
+use super::control::{AIM, Control, Interval, Maps, Sampling, YOUNG, chosen};
 use super::event_log::Writer;
 use super::events::{Events, Scope};
 use super::minor_faults::MinorFaults;
@@ -41,8 +41,6 @@ const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
 /// The same where fewer than so many records came in the pause before: each time the watcher runs, it takes the program's caches.
 const DRAIN_AT_REST: Duration = Duration::from_millis(40);
 const FEW_RECORDS: usize = 100;
-/// A trace is not at rest before: a program's start is unlike the rest of it.
-const START: Duration = Duration::from_secs(1);
 /// The longest burst, and the most faults that it should record: they cost what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
@@ -241,7 +239,7 @@ impl EventLoop {
     fn pause(&self) -> Duration {
         let counts_calls = self.calls.as_ref().is_ok_and(Calls::is_counting);
         let has_room = self.events.has_most_room() && self.ring.is_none();
-        let is_at_rest = self.records < FEW_RECORDS && self.begun.elapsed() > START;
+        let is_at_rest = self.records < FEW_RECORDS && self.begun.elapsed().as_secs_f64() > YOUNG;
         if has_room && !counts_calls && is_at_rest { DRAIN_AT_REST } else { DRAIN }
     }
 

@@ -166,16 +166,13 @@ pub(crate) fn rest<'a>(check: &Check) -> Vec<Block<'a>> {
 /// Nodes of one answer, by reason: by check if figures were lost, else by the whole text.
 fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
     let is_measured = answer != Answer::NotMeasured;
+    let nodes = check.nodes.iter().filter(|node| node.answer == answer);
+    let nodes = nodes.map(|node| (node.name.as_str(), node.reason.as_deref().unwrap_or(&node.why)));
+    let missing =
+        check.missing.iter().filter(|_| !is_measured).map(|one| (one.node.as_str(), one.why.as_str()));
     let mut causes: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for node in check.nodes.iter().filter(|node| node.answer == answer) {
-        let why = node.reason.as_deref().unwrap_or(&node.why);
-        let cause = if is_measured { fleet::cause(why) } else { why };
-        causes.entry(cause).or_default().push((&node.name, why));
-    }
-    if !is_measured {
-        for one in &check.missing {
-            causes.entry(&one.why).or_default().push((&one.node, &one.why));
-        }
+    for (node, why) in nodes.chain(missing) {
+        causes.entry(if is_measured { fleet::cause(why) } else { why }).or_default().push((node, why));
     }
     let mut causes: Vec<(&str, Vec<(&str, &str)>)> = causes.into_iter().collect();
     causes.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
