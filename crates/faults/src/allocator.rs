@@ -154,6 +154,12 @@ pub struct AllocatorHints {
     /// The version of glibc: the program's own, or that of its dynamic linker.
     #[serde(default)]
     pub glibc: Option<Version>,
+    /// Settings of its memory managers with which it was started ([`Start::settings`](crate::settings::Start::settings)).
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// The version of mimalloc, by the name of its library: `libmimalloc.so.2.0`.
+    #[serde(default)]
+    pub mimalloc: Option<Version>,
 }
 
 impl AllocatorHints {
@@ -211,10 +217,22 @@ impl AllocatorHints {
         }
     }
 
+    /// The same of a program that has mapped these files as code.
+    pub fn with_code<'a>(self, mut code: impl Iterator<Item = &'a str>) -> AllocatorHints {
+        AllocatorHints { mimalloc: code.find_map(mimalloc_version), ..self }
+    }
+
+    /// Words of the settings of this manager, as it was built in, with which the program was started.
+    pub fn settings(&self, manager: Manager) -> impl Iterator<Item = &str> {
+        let begin = format!("{manager}.{}.", self.build(manager).prefix);
+        self.settings.iter().filter_map(move |setting| setting.strip_prefix(&*begin))
+    }
+
     /// How this manager was built into the program.
     pub fn build(&self, manager: Manager) -> Build {
         let version = match manager {
             Manager::Glibc => self.glibc,
+            Manager::Mimalloc => self.mimalloc,
             _ => self.runtime_version.filter(|_| manager.is_runtime()),
         };
         // jemalloc reads a variable with the prefix of its functions (jemalloc.c, JEMALLOC_CPREFIX).
@@ -234,10 +252,10 @@ pub fn of_watched<'a>(hints: Option<&AllocatorHints>, code: impl Iterator<Item =
 }
 
 /// Whether an allocator gives pages of its mappings back by madvise and keeps the mappings, by its source.
-/// The C libraries, oneTBB, CPython, PHP and Ruby unmap them.
+/// The C libraries, oneTBB, CPython, PHP and Ruby unmap them; HotSpot maps them anew (os_linux.cpp, pd_uncommit_memory).
 pub fn advises(manager: Manager) -> bool {
-    use Manager::{Glibc, Musl, Program, Pymalloc, Ruby, Tbbmalloc, Zend};
-    !matches!(manager, Glibc | Musl | Tbbmalloc | Program | Pymalloc | Ruby | Zend)
+    use Manager::{Glibc, Jvm, Musl, Program, Pymalloc, Ruby, Tbbmalloc, Zend};
+    !matches!(manager, Glibc | Musl | Tbbmalloc | Program | Jvm | Pymalloc | Ruby | Zend)
 }
 
 /// Bytes of the mappings that a runtime takes from the kernel, by its source; none for runtimes that map a
@@ -298,6 +316,13 @@ fn version_of_name(name: &str) -> Option<Version> {
     let version = INTERPRETERS.iter().find_map(|own| name.strip_prefix(own))?.trim_start_matches('-');
     let (_, minor) = version.split_once('.')?;
     if minor.starts_with(|c: char| c.is_ascii_digit()) { number(version) } else { None }
+}
+
+/// Other allocators name the version of their interface.
+fn mimalloc_version(path: &str) -> Option<Version> {
+    let name = Some(file_name(path)).filter(|name| beginning(LIBRARIES, name) == Some(Manager::Mimalloc))?;
+    let (_, version) = name.split_once(".so.")?;
+    version.contains('.').then(|| number(version))?
 }
 
 /// Bytes of a file in which glibc's banner is looked for.
@@ -365,6 +390,20 @@ mod unit {
         ] {
             assert_eq!(version_of_name(name), version, "{name}");
         }
+    }
+
+    #[test]
+    fn mimallocs_library_names_its_version() {
+        let of = |name: &str| {
+            let code = ["/usr/lib/libc.so.6", name];
+            dynamic().with_code(code.into_iter()).build(Manager::Mimalloc).version
+        };
+        assert_eq!(of("/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0"), Some((2, 0)));
+        assert_eq!(of("/opt/libmimalloc-secure.so.3.1.5"), Some((3, 1)));
+        assert_eq!(
+            [of("/opt/libmimalloc.so.2"), of("/opt/libmimalloc.so"), of("/opt/libm.so.6.2")],
+            [None; 3]
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! | heap, refault | the heap shrank, and grew over the page again | heap-trim |
 //! | heap, refault | the heap did not shrink, the allocator is glibc's | malloc-trim |
 //! | thread arena, refault | nothing was mapped, the allocator is glibc's | arena-trim; malloc-trim if that made the calls |
-//! | any, refault | the process had forked meanwhile | copy-on-write |
+//! | any, refault | the process had forked meanwhile, and error codes, where known, say that the faults wrote to a present page | copy-on-write |
 //! | any, refault | NUMA balancing took pages away | numa-hinting |
 //! | a mapping, refault | nothing was mapped; the allocator, a runtime or the program uses madvise | purge |
 //! | any but a file | the kernel gave huge pages (thp_fault_alloc), and the program has some | huge-pages |
@@ -49,7 +49,7 @@ use suites::faults::{Manager, Mechanism, Memory};
 use crate::allocator::advises;
 use crate::trace::group::Refaults;
 use evidence::MOST;
-use owner::{growth_owner, heap_owner, mapping_owner};
+use owner::{growth_owner, heap_owner, mapping_owner, shared_owner};
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
@@ -227,7 +227,7 @@ fn first_touch(facts: &Facts) -> Cause {
 }
 
 /// Faults of a child that copied a page, by their error codes. A parent copies only at times, and error codes
-/// are recorded only in bursts: for a parent they do not decide.
+/// are recorded only in bursts: they decide about what came back after a fork ([`Refaults::decided`]).
 fn copied(facts: &Facts) -> f64 {
     let share = facts.calls.copies.filter(|_| facts.is_inherited).unwrap_or(0.0);
     facts.minor * share.clamp(0.0, 1.0)
@@ -237,7 +237,9 @@ fn copied(facts: &Facts) -> f64 {
 /// other way the memory of this kind can have been given back.
 pub fn rival(facts: &Facts, mechanism: Mechanism) -> Option<Cause> {
     match (mechanism, facts.memory) {
-        (Mechanism::HeapTrim, Memory::Heap) | (Mechanism::MapChurn, Memory::Arena | Memory::Mapping) => {
+        (Mechanism::HeapTrim, Memory::Heap)
+        | (Mechanism::MapChurn, Memory::Arena | Memory::Mapping)
+        | (Mechanism::CopyOnWrite, _) => {
             Some(release_cause(facts)).filter(|(mechanism, _)| *mechanism != Mechanism::Unexplained)
         }
         (Mechanism::MallocTrim | Mechanism::Purge, Memory::Heap) => {
@@ -255,7 +257,7 @@ pub fn rival(facts: &Facts, mechanism: Mechanism) -> Option<Cause> {
 /// other mappings the program did.
 fn release_cause(facts: &Facts) -> Cause {
     if facts.memory == Memory::Shared {
-        return (Mechanism::Purge, Some(Manager::Program));
+        return (Mechanism::Purge, Some(shared_owner(facts)));
     }
     // Calls are of any memory; a runtime's own are of its mappings.
     let advised = facts.calls.advised.filter(|_| facts.memory != Memory::Heap);

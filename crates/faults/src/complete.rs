@@ -85,7 +85,9 @@ fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let build = build(figure).unwrap_or(Build::newest(Manager::Program));
     let mut settings = settings::against(&build, mechanism);
-    settings.retain(|setting| setting.reaches(block(figure), build.version));
+    let there = figure.conditions.get(MANAGER_SETTINGS).unwrap_or_default();
+    let is_there = |word: &str| there.split(", ").any(|there| there == word);
+    settings.retain(|setting| setting.reaches(block(figure), build.version) && !is_there(setting.word));
     let outside = settings
         .iter()
         .find(|setting| setting.is_set_from_outside() && setting.is_bounded && !setting.is_part);

@@ -114,6 +114,64 @@ pub fn environment(
     all
 }
 
+/// With what a program was started: its command line and its environment, each word followed by a zero byte
+/// (/proc/PID/cmdline, /proc/PID/environ).
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    pub words: Vec<u8>,
+    pub environment: Vec<u8>,
+}
+
+impl Start {
+    /// The settings that it has already, each as `MANAGER.PREFIX.WORD`, by the prefix of the build that reads them.
+    pub fn settings(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for manager in Manager::ALL {
+            for prefix in if *manager == Manager::Jemalloc { setting::PREFIXES } else { &[""] } {
+                let there = of_manager(*manager).iter().filter(|setting| self.has(setting, prefix));
+                all.extend(there.map(|setting| format!("{manager}.{prefix}.{}", setting.word)));
+            }
+        }
+        all
+    }
+
+    /// Whether it has all assignments of one of its ways. Of a Java virtual machine, whose options come from everywhere, the first that is no
+    /// permission for the others decides.
+    fn has(&self, setting: &'static Setting, prefix: &str) -> bool {
+        let is_prelude =
+            |one: &&Assignment| [":+Ignore", ":+Unlock"].iter().any(|part| one.option.contains(part));
+        setting.ways.iter().any(|way| {
+            let mut assignments = way.assignments.iter().skip_while(is_prelude);
+            let most = if way.assignments[0].variable == jvm::OPTIONS { 1 } else { usize::MAX };
+            assignments.by_ref().take(most).all(|one| self.assigns(one, prefix))
+        })
+    }
+
+    /// Whether it has this assignment, or the same with a larger number. Of a number below 1 the larger ones are something else.
+    fn assigns(&self, Assignment { variable, option, value }: &Assignment, prefix: &str) -> bool {
+        let syntax = LISTS.iter().find(|syntax| syntax.variable == *variable);
+        let name = format!("{option}{}", syntax.map_or("", |syntax| syntax.assigns));
+        let is_as_large = |there: &[u8]| match std::str::from_utf8(there).map(str::parse::<i64>) {
+            Ok(Ok(there)) => {
+                value.parse().is_ok_and(|value: i64| there == value || value > 0 && there > value)
+            }
+            _ => there == value.as_bytes(),
+        };
+        let is_it = |word: &[u8]| word.strip_prefix(name.as_bytes()).is_some_and(is_as_large);
+        let in_environment = self.environment.split(|byte| *byte == 0).any(|text| {
+            let text =
+                text.strip_prefix(prefix.as_bytes()).and_then(|text| text.strip_prefix(variable.as_bytes()));
+            text.and_then(|text| text.strip_prefix(b"=")).is_some_and(|text| match syntax {
+                Some(syntax) => text.split(|byte| *byte == syntax.between).any(is_it),
+                None => is_as_large(text),
+            })
+        });
+        // Options of runtimes, which are also words of a command.
+        let is_word = name.starts_with('-') && self.words.split(|byte| *byte == 0).any(is_it);
+        in_environment || is_word
+    }
+}
+
 /// The options that a variable has already, with one added or replaced.
 fn merged(syntax: &Syntax, before: &OsStr, assignment: &Assignment) -> OsString {
     let name = format!("{}{}", assignment.option, syntax.assigns);
@@ -209,6 +267,45 @@ mod unit {
     }
 
     #[test]
+    fn settings_with_which_a_program_was_started() {
+        let of = |words: &[&str], environment: &[&str]| {
+            let text = |all: &[&str]| all.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
+            Start { words: text(words), environment: text(environment) }.settings()
+        };
+        let heap = ["java", "-Xms1g", "-XX:+AlwaysPreTouch", "-XX:MaxHeapFreeRatio=100", "Main"];
+        assert_eq!(of(&heap, &[]), ["jvm..keep-heap", "jvm..pretouch"]);
+        assert_eq!(of(&["java", "-XX:-AlwaysPreTouch", "-XX:MaxHeapFreeRatio=20"], &[]), [""; 0]);
+        assert_eq!(of(&[], &["JAVA_TOOL_OPTIONS=-Xmx1g -XX:+AlwaysPreTouch"]), ["jvm..pretouch"]);
+        let uncommit = ["java", "-XX:+UnlockExperimentalVMOptions", "-XX:-ZUncommit"];
+        assert_eq!(of(&uncommit, &[]), ["jvm..no-uncommit"]);
+        assert_eq!(of(&uncommit[..2], &[]), [""; 0]);
+        assert_eq!(of(&["node", "--max-semi-space-size=128", "x.js"], &[]), ["v8..semi-space"]);
+        let tunables = |values| of(&[], &[&format!("GLIBC_TUNABLES={values}")]);
+        assert_eq!(tunables("glibc.malloc.check=3:glibc.malloc.hugetlb=1"), ["glibc..hugetlb"]);
+        let threshold = "glibc.malloc.mmap_threshold=67108864";
+        assert_eq!(tunables(threshold), [""; 0], "the other one is frozen");
+        let both = format!("{threshold}:glibc.malloc.trim_threshold=268435456");
+        assert_eq!(tunables(&both), ["glibc..thresholds"]);
+        assert_eq!(tunables(&both.replace("67108864", "1000000")), [""; 0], "a smaller one");
+        assert_eq!(of(&["x", "GOGC=800"], &["GOGC=800", "MYGOGC=900"]), ["go..gogc"]);
+        assert_eq!(of(&["x", "GOGC=800"], &["GOGC=100", "MYGOGC=900"]), [""; 0]);
+        let decays = "MALLOC_CONF=dirty_decay_ms:30000,muzzy_decay_ms:60000";
+        assert_eq!(of(&[], &[decays]), ["jemalloc..decay"]);
+        assert_eq!(of(&[], &[&format!("_RJEM_{decays}")]), ["jemalloc._RJEM_.decay"]);
+        for other in [
+            "MALLOC_CONF=dirty_decay_ms:0,muzzy_decay_ms:0",
+            "MIMALLOC_PURGE_DELAY=0",
+            "MIMALLOC_PURGE_DECOMMITS=1",
+            "GODEBUG=madvdontneed=1",
+            "GLIBC_TUNABLES=glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_max=65536",
+            "PYTHONMALLOC=malloc_debug",
+            "=",
+        ] {
+            assert_eq!(of(&[], &[other]), [""; 0], "{other}");
+        }
+    }
+
+    #[test]
     fn versions_have_what_they_have() {
         let words = |manager, version| -> Vec<&str> {
             let build = Build { version, ..Build::newest(manager) };
@@ -242,6 +339,10 @@ mod unit {
         let first = |block| reaching(Manager::Jemalloc, Some((5, 3)), block)[0];
         assert_eq!([7.9, 8.0, 20.0].map(|size| first(size * mib)), ["decay", "decay-large", "decay-large"]);
         assert!(!reaching(Manager::Jemalloc, None, 20.0 * mib).contains(&"decay"), "all versions");
+        let glibc =
+            |version, size: f64| reaching(Manager::Glibc, Some(version), size * mib).contains(&"thresholds");
+        assert_eq!([31.0, 32.0, 63.0].map(|size| glibc((2, 31), size)), [true, false, false]);
+        assert_eq!([32.0, 63.0, 64.0].map(|size| glibc((2, 36), size)), [true, true, false]);
         let mimalloc = |version, size: f64| reaching(Manager::Mimalloc, version, size * mib).len();
         let all = of_manager(Manager::Mimalloc).len();
         assert_eq!([15.0, 20.0].map(|size| mimalloc(Some((2, 2)), size)), [all, 0]);

@@ -11,7 +11,10 @@ const HEADERS: f64 = 0.3;
 
 /// The runtime with settings that limit the growth, if any.
 pub fn growth_owner(facts: &Facts) -> Option<Manager> {
-    let is_heap = matches!(facts.memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack);
+    let is_heap = match facts.memory {
+        Memory::Shared => shared_owner(facts) == Manager::Jvm,
+        memory => matches!(memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack),
+    };
     let takes_all = facts.manager.filter(|manager| matches!(manager, Manager::Go | Manager::Jvm));
     takes_all.or(unit_owner(facts)).filter(|_| is_heap)
 }
@@ -19,6 +22,11 @@ pub fn growth_owner(facts: &Facts) -> Option<Manager> {
 /// The runtime, if most mapped bytes are in mappings of the sizes that it maps.
 fn unit_owner(facts: &Facts) -> Option<Manager> {
     facts.managers.runtime.filter(|_| facts.units >= UNITS)
+}
+
+/// No allocator shares its memory, but for ZGC, whose heap is a memfd (zPhysicalMemoryBacking_linux.cpp).
+pub fn shared_owner(facts: &Facts) -> Manager {
+    facts.manager.filter(|manager| *manager == Manager::Jvm).unwrap_or(Manager::Program)
 }
 
 /// The owner of the heap that brk moves: whoever moved it, else malloc.
@@ -31,9 +39,8 @@ pub fn heap_owner(facts: &Facts) -> Option<Manager> {
 /// block: where several unmap, that decides whether malloc is meant. With too few such observations, the mappings count as
 /// the allocator's.
 pub fn mapping_owner(facts: &Facts) -> Option<Manager> {
-    // No allocator shares its memory.
     if facts.memory == Memory::Shared {
-        return Some(Manager::Program);
+        return Some(shared_owner(facts));
     }
     let is_of_malloc = facts.headers.map(|share| share >= HEADERS);
     let caller = facts.calls.unmapped.and_then(|owners| {
@@ -42,6 +49,8 @@ pub fn mapping_owner(facts: &Facts) -> Option<Manager> {
         owners.most(facts.managers).or_else(rest)
     });
     match (facts.manager, is_of_malloc) {
+        // HotSpot gives its heap back by mmap: of what is unmapped beside it, nearly all may be malloc's.
+        (Some(Manager::Jvm), None | Some(false)) if caller == facts.managers.malloc => facts.manager,
         _ if caller.is_some() => caller,
         (Some(Manager::Glibc | Manager::Musl) | None, None | Some(false)) if unit_owner(facts).is_some() => {
             unit_owner(facts)

@@ -94,6 +94,12 @@ fn rules_without_refaults() {
     assert_eq!(main_of(&saved), (Mechanism::CopyOnWrite, None));
     let jvm = Facts { manager: Some(Manager::Jvm), memory: Memory::Mapping, ..grown.clone() };
     assert_eq!(main_of(&jvm), (Mechanism::Growth, Some(Manager::Jvm)));
+    let zgc = Facts { memory: Memory::Shared, shared_new: 1.0, ..jvm };
+    assert_eq!(main_of(&zgc), (Mechanism::Growth, Some(Manager::Jvm)));
+    let other = Facts { manager: GLIBC, ..zgc.clone() };
+    assert_eq!(main_of(&other), (Mechanism::Growth, None));
+    let released = Facts { refault_share: 1.0, ..zgc };
+    assert_eq!(main_of(&released), (Mechanism::Purge, Some(Manager::Jvm)));
     let hinted = Facts { hinting: 1.0, refault_share: 1.0, ..grown };
     assert_eq!(main_of(&hinted), (Mechanism::NumaHinting, None));
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use suites::faults::{Call, Mechanism, Memory};
 
 use super::group::{Balance, ClassifiedGroup};
-use crate::classify::rival;
+use crate::classify::{Cause, rival};
 use crate::trace::call_counts::{Account, Sum};
 
 /// Fewest samples of faults, and fewest calls.
@@ -98,6 +98,9 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
             continue;
         }
         let mut rooms = rooms(&own, account, all / account.faults / page);
+        for group in own.iter_mut().filter(|group| group.facts.calls.copies.is_none()) {
+            shift_one(group, (Mechanism::CopyOnWrite, None), f64::MAX, &mut rooms);
+        }
         for way in Way::ALL {
             shift(&mut own, &mut rooms, way);
         }
@@ -134,23 +137,28 @@ fn shift(own: &mut [&mut ClassifiedGroup], rooms: &mut BTreeMap<Way, Room>, way:
     let share = ((claimed - pages) / claimed).clamp(0.0, 1.0);
     for group in own {
         let causes: Vec<_> = group.causes.iter().map(|(cause, faults)| (*cause, *faults)).collect();
-        for (cause, faults) in causes {
-            let memory = group.facts.memory;
-            let Some(to) = rival(&group.facts, cause.0).filter(|_| Way::of(cause.0, memory) == Some(way))
-            else {
-                continue;
-            };
-            let Some(room) = Way::of(to.0, memory).and_then(|way| rooms.get_mut(&way)) else { continue };
-            let moved = (faults * share).min(room.left());
-            room.claimed += moved;
-            if moved > 0.0 {
-                *group.causes.entry(to).or_default() += moved;
-                *group.causes.entry(cause).or_default() -= moved;
-                rooms.entry(way).or_default().claimed -= moved;
-            }
+        let memory = group.facts.memory;
+        for (cause, faults) in causes.into_iter().filter(|(cause, _)| Way::of(cause.0, memory) == Some(way)) {
+            let moved = shift_one(group, cause, faults * share, rooms);
+            rooms.entry(way).or_default().claimed -= moved;
         }
+    }
+}
+
+/// Moves at most so many faults of a cause to its rival, as far as that has room; returns how many.
+fn shift_one(group: &mut ClassifiedGroup, cause: Cause, most: f64, rooms: &mut BTreeMap<Way, Room>) -> f64 {
+    let Some(faults) = group.causes.get(&cause).copied() else { return 0.0 };
+    let Some(to) = rival(&group.facts, cause.0) else { return 0.0 };
+    let room = Way::of(to.0, group.facts.memory).and_then(|way| rooms.get_mut(&way));
+    let Some(room) = room else { return 0.0 };
+    let moved = most.min(faults).min(room.left());
+    if moved > 0.0 {
+        room.claimed += moved;
+        *group.causes.entry(to).or_default() += moved;
+        *group.causes.entry(cause).or_default() -= moved;
         group.causes.retain(|_, faults| *faults > 0.0);
     }
+    moved
 }
 
 fn balances(group: &ClassifiedGroup, rooms: &BTreeMap<Way, Room>) -> BTreeMap<Mechanism, Balance> {
@@ -174,9 +182,19 @@ mod unit {
 
     /// The shares of purge and of map-churn among 1000 faults that look like purge, by calls: each with how many there were, and their pages.
     fn settled(calls: &[(Call, f64, f64)]) -> [f64; 2] {
-        let refaults = Refaults { no_event: 100.0, ..Refaults::default() };
+        let silent = Refaults { no_event: 100.0, ..Refaults::default() };
+        shares(silent, None, calls, [Mechanism::Purge, Mechanism::MapChurn])
+    }
+
+    /// The shares of two mechanisms among 1000 faults; of those with an error code, this share copied a page.
+    fn shares(
+        refaults: Refaults,
+        copies: Option<f64>,
+        calls: &[(Call, f64, f64)],
+        mechanisms: [Mechanism; 2],
+    ) -> [f64; 2] {
         let mut facts = facts(Memory::Mapping, Some(Manager::Go), refaults);
-        facts.refault_share = 1.0;
+        (facts.refault_share, facts.calls.copies) = (1.0, copies);
         let mut groups = [ClassifiedGroup {
             causes: crate::classify::causes(&facts),
             facts,
@@ -197,7 +215,7 @@ mod unit {
         // Half of the faults were in the moments in which calls were counted.
         let account = Account { calls: sums.collect(), faults: 500.0, samples: 50.0 };
         settle(&mut groups, &HashMap::from([(7, account)]), PAGE);
-        [Mechanism::Purge, Mechanism::MapChurn].map(|mechanism| {
+        mechanisms.map(|mechanism| {
             let causes = groups[0].causes.iter().filter(|((one, _), _)| *one == mechanism);
             causes.map(|(_, faults)| faults / 1000.0).sum()
         })
@@ -214,5 +232,16 @@ mod unit {
         assert_eq!(settled(&[advised(100.0), unmapped(3.0, 400.0)]), [1.0, 0.0], "too few calls");
         // A runtime that takes memory, and unmaps none.
         assert_eq!(settled(&[advised(100.0), (Call::Mmap, 50.0, 100_000.0)]), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn copies_that_no_error_code_shows_are_at_most_what_was_not_given_back() {
+        let forked = Refaults { forked: 100.0, ..Refaults::default() };
+        let mechanisms = [Mechanism::CopyOnWrite, Mechanism::Purge];
+        let of = |copies, pages| shares(forked, copies, &[(Call::Dontneed, 50.0, pages)], mechanisms);
+        assert_eq!(of(None, 500.0), [0.0, 1.0]);
+        assert_eq!(of(None, 100.0), [0.8, 0.2]);
+        assert_eq!(of(Some(1.0), 500.0), [1.0, 0.0], "the error codes show them");
+        assert_eq!(shares(forked, None, &[], mechanisms), [1.0, 0.0], "no calls");
     }
 }

@@ -16,8 +16,8 @@ use crate::trace::group::{Group, Key, Refaults};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 
-/// Fewest faults with an error code.
-const CODES: f64 = 20.0;
+/// By so much the moments in which error codes are known may miss of what a parent copies, which it does only at times.
+const AT_TIMES: f64 = 1.5;
 /// With fewer faults, the growth of a program's memory shows nothing.
 const ENOUGH: f64 = 1000.0;
 /// The tolerance for the error of the samples and of the kernel's count of memory.
@@ -54,11 +54,20 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         let manager = managers.main();
         let first = firsts.get(&key.program).copied().unwrap_or(0.0);
         let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
-        let decided = group.refaults.decided(!manager.is_some_and(allocator::advises));
+        let copied = group.codes.share(group.minor);
+        let refaults = group.refaults;
+        let most_copied = |faults: f64| {
+            copied.map_or(1.0, |share| (share * AT_TIMES * group.minor / faults.max(1.0)).min(1.0))
+        };
+        let again = refault_share * group.minor;
+        let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
+        let copied_again = group.forked_codes.share(refaults.forked).unwrap_or_else(|| most_copied(forked));
+        let decided = refaults.decided(!manager.is_some_and(allocator::advises), copied_again);
+        let most_copied = most_copied(group.minor - again);
         let hidden = if key.memory == Memory::Heap && is_private(key) {
-            hidden_in_heap(&program, group, (refault_share, first), decided, page)
+            hidden_in_heap(&program, group, (refault_share, first), most_copied, decided, page)
         } else {
-            hidden_refaults(&program, key, (manager, first), decided, page)
+            hidden_refaults(&program, key, (manager, first), most_copied, decided, page)
         };
         let facts = Facts {
             manager,
@@ -85,15 +94,19 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 advised: advised.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 cut: cut.get(&key.program).copied(),
-                copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
-                writes: (group.codes.0 >= CODES).then(|| group.writes / group.codes.0),
+                copies: copied,
+                writes: copied.map(|_| group.writes / group.codes.all.0),
             },
         };
         ClassifiedGroup {
             causes: causes(&facts),
             facts,
             mapped: mapped(&program),
-            hints: program.hints.clone().unwrap_or_default(),
+            hints: program
+                .hints
+                .clone()
+                .unwrap_or_default()
+                .with_code(program.code.iter().map(|path| &**path)),
             block: collector.runs.typical(number).map(|pages| pages as f64 * page),
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
@@ -256,19 +269,20 @@ fn private(collector: &Collector) -> impl Iterator<Item = (u32, (&Key, &Group))>
 
 /// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;
 /// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
-/// if a child shared them; else they are in new mappings (for an allocator that gives pages back by madvise, as many as of the
-/// refaults that were observed, or as far as there were enough mappings).
+/// if a child shared them, and at most the share `copied`; else they are in new mappings (for an allocator that gives pages back by
+/// madvise, as many as of the refaults that were observed, or as far as there were enough mappings).
 fn hidden_refaults(
     program: &Program,
     key: &Key,
     (manager, firsts): (Option<Manager>, f64),
+    copied: f64,
     observed: Refaults,
     page: f64,
 ) -> Refaults {
     let growth = growth_share(program).filter(|growth| is_private(key) && *growth < firsts);
     let Some(growth) = growth else { return Refaults::default() };
     let share = 1.0 - growth / firsts;
-    let forked = share * (program.shared / (program.touched - program.grown)).min(1.0);
+    let forked = share * (program.shared / (program.touched - program.grown)).min(copied);
     let rest = share - forked;
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
     let is_mapped = !manager.is_some_and(allocator::advises);
@@ -286,6 +300,7 @@ fn hidden_in_heap(
     program: &Program,
     group: &Group,
     (again, firsts): (f64, f64),
+    copied: f64,
     observed: Refaults,
     page: f64,
 ) -> Refaults {
@@ -294,7 +309,7 @@ fn hidden_in_heap(
     let first = if group.minor < ENOUGH { 1.0 } else { by_size.min(by_growth) };
     let share = (1.0 - first).max(0.0);
     let taken = (program.touched - program.grown).max(1.0);
-    let forked = share * (program.shared / taken).clamp(0.0, 1.0);
+    let forked = share * (program.shared / taken).clamp(0.0, copied);
     let rest = share - forked;
     let (cut, silent) = (observed.heap_cut, observed.no_event);
     let cut = match cut + silent {
@@ -341,7 +356,7 @@ mod unit {
     fn pages_that_came_back_unseen_are_split_as_those_that_were_seen() {
         let seen = Refaults { mapped: 30.0, no_event: 10.0, ..Refaults::default() };
         let hidden = |manager: Manager, growth: f64, seen: Refaults| {
-            let hidden = hidden_refaults(&program(growth), &KEY, (Some(manager), 0.8), seen, PAGE);
+            let hidden = hidden_refaults(&program(growth), &KEY, (Some(manager), 0.8), 1.0, seen, PAGE);
             [hidden.mapped, hidden.no_event].map(|share| (share * 1000.0).round() / 1000.0)
         };
         // Memory grew by a fifth of the faults, a quarter of what looks like first touches.
@@ -355,11 +370,22 @@ mod unit {
     }
 
     #[test]
+    fn what_came_back_unseen_beside_a_child_is_copied_as_far_as_error_codes_allow() {
+        let program = Program { shared: 8000.0, ..program(0.2) };
+        let hidden = |copied| {
+            let manager = (Some(Manager::Glibc), 0.8);
+            let hidden = hidden_refaults(&program, &KEY, manager, copied, Refaults::default(), PAGE);
+            [hidden.forked, hidden.mapped].map(|share| (share * 100.0).round() / 100.0)
+        };
+        assert_eq!([1.0, 0.2, 0.0].map(hidden), [[0.73, 0.02], [0.15, 0.6], [0.0, 0.75]]);
+    }
+
+    #[test]
     fn pages_of_a_heap_that_came_back_unseen() {
         let group = Group { minor: 11_000.0, ..Group::default() };
         let hidden = |heap: f64, regrown: u64, seen: Refaults| {
             let program = Program { heap: (heap * PAGE) as u64, regrown, ..program(1.0) };
-            let hidden = hidden_in_heap(&program, &group, (0.0, 1.0), seen, PAGE);
+            let hidden = hidden_in_heap(&program, &group, (0.0, 1.0), 1.0, seen, PAGE);
             [hidden.heap_cut, hidden.no_event].map(|share| (share * 100.0).round() / 100.0)
         };
         let seen = Refaults { heap_cut: 1.0, no_event: 3.0, ..Refaults::default() };

@@ -172,6 +172,10 @@ fn mechanism_figure(
         if !build.prefix.is_empty() {
             conditions.set(MANAGER_PREFIX, build.prefix.to_owned());
         }
+        let settings: Vec<&str> = main.hints.settings(manager).collect();
+        if !settings.is_empty() {
+            conditions.set(MANAGER_SETTINGS, settings.join(", "));
+        }
     }
     conditions.set(WATCHED, main.program.clone());
     conditions.set(MEMORY_KIND, main.facts.memory.word().to_owned());

@@ -17,7 +17,7 @@
 
 use suites::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, HugePages, MapChurn};
 
-use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
+use super::setting::{Assignment, BOUNDED, NEVER, Setting, Version, Way, since, variable};
 
 /// ld.so(8).
 pub const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -75,6 +75,7 @@ const SETTINGS: &[Setting] = &[
                32 << 20)) || !mallopt(M_TRIM_THRESHOLD, 128 << 20)) abort();",
         price: "each heap keeps up to 128 MiB of free memory; calloc must zero what it reuses",
         against: CHURN,
+        too_large: &[(64 << 20, NEVER), (32 << 20, WITHOUT_LIMIT)],
         ..BOUNDED
     },
     Setting {
@@ -87,6 +88,8 @@ const SETTINGS: &[Setting] = &[
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_TOP_PAD, 64 << 20)) abort();",
         price: "up to 64 MiB of free memory stay with the program; the thresholds are frozen as they are then",
         against: CHURN,
+        // Smaller ones fit into the end of the heap, whatever the threshold of mmap.
+        too_large: &[(64 << 20, NEVER)],
         ..BOUNDED
     },
     Setting {
@@ -101,6 +104,7 @@ const SETTINGS: &[Setting] = &[
         )],
         price: "up to 16 blocks of each power of two for each thread; larger blocks are mapped each time",
         against: CHURN,
+        too_large: &[(4 << 20, NEVER)],
         ..BOUNDED
     },
     Setting {

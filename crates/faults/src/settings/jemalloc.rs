@@ -15,7 +15,7 @@ pub const CONF: &str = "MALLOC_CONF";
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 /// The default of oversize_threshold: such blocks have an arena of their own, whose pages decay at once.
-const OVERSIZE: Option<(u64, Version)> = Some((8 << 20, NEVER));
+const OVERSIZE: &[(u64, Version)] = &[(8 << 20, NEVER)];
 
 const fn set(option: &'static str, value: &'static str) -> Assignment {
     Assignment { variable: CONF, option, value }

@@ -6,12 +6,15 @@
 //! ShenandoahUncommit from 12 on), G1 only at a collection, unless G1PeriodicGCInterval (12, JEP 346; 0 by default)
 //! is set. `-XX:-ShrinkHeapInSteps` lets the heap shrink at once, and is no setting against faults.
 
-use suites::faults::Mechanism::{Growth, Purge};
+use suites::faults::Mechanism::{self, Growth, MapChurn, Purge};
 
 use super::setting::{Assignment, BOUNDED, Setting, since};
 
 /// Every virtual machine reads it, also one that is embedded in a program, and reports it on standard error.
 pub const OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// What is given back is mapped anew without access, and mapped once more as the heap grows (os_linux.cpp, pd_uncommit_memory).
+const SHRINKS: &[Mechanism] = &[Purge, MapChurn];
 
 const fn set(option: &'static str, value: &'static str) -> Assignment {
     Assignment { variable: OPTIONS, option, value }
@@ -24,7 +27,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         ways: &[since((5, 0), &[set("-XX:MaxHeapFreeRatio=", "100")])],
         code: "java -XX:MaxHeapFreeRatio=100 …, with -Xmx as the bound",
         price: "the heap stays as large as it once was, up to -Xmx",
-        against: &[Purge],
+        against: SHRINKS,
         ..BOUNDED
     },
     Setting {
@@ -41,7 +44,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         )],
         code: "java -XX:-ZUncommit …, or java -XX:+UnlockExperimentalVMOptions -XX:-ShenandoahUncommit …",
         price: "the heap stays as large as it once was, up to -Xmx",
-        against: &[Purge],
+        against: SHRINKS,
         ..BOUNDED
     },
     Setting {
@@ -58,7 +61,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         )],
         code: "java -XX:+AlwaysPreTouch -Xms4g -Xmx4g … (both the same, as large as the service needs)",
         price: "a longer start, and the whole heap is resident from then on",
-        against: &[Purge, Growth],
+        against: &[Purge, MapChurn, Growth],
         ..BOUNDED
     },
     Setting {
@@ -67,7 +70,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         ways: &[since((7, 0), &[set("-XX:+UseTransparentHugePages", "")])],
         code: "java -XX:+UseTransparentHugePages …",
         price: "memory in steps of the huge page, zeroed whole; nothing where the kernel has them off (never)",
-        against: &[Purge, Growth],
+        against: &[Purge, MapChurn, Growth],
         ..BOUNDED
     },
 ];

@@ -12,7 +12,7 @@ use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 /// A segment.
-const SEGMENT: Option<(u64, Version)> = Some((16 << 20, (3, 0)));
+const SEGMENT: &[(u64, Version)] = &[(16 << 20, (3, 0))];
 /// The first version that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 

@@ -7,6 +7,9 @@ use suites::faults::{Manager, Mechanism};
 pub type Version = (u32, u32);
 pub(super) const NEVER: Version = (u32::MAX, u32::MAX);
 
+/// Of jemalloc: what the names of its variables may begin with.
+pub const PREFIXES: &[&str] = &["", "_RJEM_", "JE_"];
+
 /// A memory manager as it was built into a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Build {
@@ -38,8 +41,8 @@ pub struct Setting {
     /// Whether it is tried but not advised: meant to be used with others, or dearer than what it saves in many programs.
     pub is_part: bool,
     pub against: &'static [Mechanism],
-    /// It does nothing for blocks of so many bytes or more, before this version.
-    pub too_large: Option<(u64, Version)>,
+    /// It does nothing for blocks of so many bytes or more, before this version: each of these.
+    pub too_large: &'static [(u64, Version)],
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -68,7 +71,7 @@ pub(super) const BOUNDED: Setting = Setting {
     is_bounded: true,
     is_part: false,
     against: &[],
-    too_large: None,
+    too_large: &[],
 };
 
 pub(super) const fn variable(variable: &'static str, value: &'static str) -> Assignment {
@@ -100,8 +103,8 @@ impl Setting {
 
     /// Whether it does anything for blocks of so many bytes. An unknown version is the newest.
     pub fn reaches(&self, block: f64, version: Option<Version>) -> bool {
-        self.too_large.is_none_or(|(bytes, until)| {
-            block < bytes as f64 || until != NEVER && version.is_none_or(|version| version >= until)
+        self.too_large.iter().all(|(bytes, until)| {
+            block < *bytes as f64 || *until != NEVER && version.is_none_or(|version| version >= *until)
         })
     }
 

@@ -144,7 +144,7 @@ impl Collector {
                 self.tasks.forget_heaps();
             }
             EventKind::Shares(parent) => self.tasks.share(parent),
-            EventKind::Code { process, address, code } => self.code(process, address, code),
+            EventKind::Code { process, address, code } => self.code((process, address), code, time),
             EventKind::Peak { process, bytes, anonymous } => {
                 self.tasks.peak(process, (bytes, anonymous), self.page)
             }
@@ -317,7 +317,7 @@ impl Collector {
     }
 
     /// The error code of a fault of any process of the machine.
-    fn code(&mut self, number: u32, address: u64, code: u64) {
+    fn code(&mut self, (number, address): (u32, u64), code: u64, time: u64) {
         const WRITES: u64 = 2;
         const WRITES_PRESENT_PAGE: u64 = 3;
         if !self.tasks.knows(number) {
@@ -325,11 +325,20 @@ impl Collector {
         }
         let process = self.tasks.get(number, 0);
         let key = Key::of(process, &Fault { process: number, address, ..Fault::default() });
+        let before = self.pages.last(process.id, address / self.page);
+        let mapped = process.space.find(address).map_or(0, |(_, area)| area.since);
+        let was_there = process
+            .parent_since
+            .zip(before)
+            .is_some_and(|(forked, before)| forked > before && mapped <= before);
         let group = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
         if let Some(group) = group {
             let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;
-            group.codes = (group.codes.0 + 1.0, group.codes.1 + f64::from(u8::from(copies)));
+            group.codes.add(copies, time, group.minor);
             group.writes += f64::from(u8::from(code & WRITES != 0));
+            if was_there {
+                group.forked_codes.add(copies, time, group.refaults.forked);
+            }
         }
     }
 
@@ -392,6 +401,47 @@ mod unit {
             collector.take(Entry { time: time * 1_000_000, kind });
         }
         assert_eq!((collector.groups[0].major, collector.groups[0].major_again), (3.0, 1.0));
+    }
+
+    #[test]
+    fn error_codes_after_a_fork_are_those_of_pages_that_were_there() {
+        // No process has this number (PID_MAX_LIMIT is 2^22).
+        const PARENT: u32 = 1 << 30;
+        let mut collector = Collector::new(4096);
+        let map = |start: u64| {
+            let map = Map {
+                process: PARENT,
+                start,
+                end: start + 0x10_0000,
+                protection: 2,
+                is_private: true,
+                ..Map::default()
+            };
+            EventKind::Map(Map { name: "//anon".to_owned(), ..map })
+        };
+        let name = EventKind::Name { process: PARENT, thread: PARENT, name: "p".to_owned(), exec: true };
+        let fault = |address| {
+            EventKind::Fault(Box::new(Fault { process: PARENT, address, weight: 1, ..Fault::default() }))
+        };
+        let code = |address, code| EventKind::Code { process: PARENT, address, code };
+        let fork = EventKind::Fork { process: PARENT + 1, parent: PARENT, thread: PARENT + 1 };
+        let events = [
+            vec![name, map(0x10_0000), map(0x80_0000), fault(0x10_0000), fault(0x10_1000), fault(0x80_0000)],
+            vec![code(0x10_0000, 7), fork],
+            // Copied; given back meanwhile; mapped anew; never seen before.
+            vec![
+                code(0x10_0000, 7),
+                code(0x10_1000, 6),
+                map(0x80_0000),
+                code(0x80_0000, 6),
+                code(0x10_2000, 6),
+            ],
+        ];
+        for (kind, time) in events.into_iter().flatten().zip(1..) {
+            collector.take(Entry { time: time * 1_000_000, kind });
+        }
+        let group = &collector.groups[0];
+        assert_eq!((group.codes.all, group.forked_codes.all), ((5.0, 2.0), (2.0, 1.0)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use suites::faults::Memory;
 
 use super::block_headers::BlockHeaders;
+use super::error_codes::ErrorCodes;
 use super::record::Fault;
 use super::tasks::Process;
 
@@ -52,12 +53,14 @@ impl Refaults {
         effective_size(self.sum(), self.squares)
     }
 
-    /// Counts those that may be in a new mapping as mapped, or as without an event.
-    pub fn decided(self, are_mapped: bool) -> Refaults {
+    /// Counts those that may be in a new mapping as mapped, or as without an event; of those after a fork only the share
+    /// `copied` (0 to 1) copied a page, the others found none.
+    pub fn decided(self, are_mapped: bool, copied: f64) -> Refaults {
         let (mapped, no_event) = if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
         Refaults {
             mapped: self.mapped + mapped,
-            no_event: self.no_event + no_event,
+            no_event: self.no_event + no_event + self.forked * (1.0 - copied),
+            forked: self.forked * copied,
             maybe_mapped: 0.0,
             ..self
         }
@@ -76,9 +79,10 @@ pub struct Group {
     pub refaults: Refaults,
     /// First faults at fresh mappings.
     pub headers: BlockHeaders,
-    /// Faults with an error code; those of them that wrote to a present page, which must be copied.
-    pub codes: (f64, f64),
-    /// Those of them that wrote.
+    /// Error codes of its faults, and of those at pages that were there before the last fork.
+    pub codes: ErrorCodes,
+    pub forked_codes: ErrorCodes,
+    /// Error codes of faults that wrote.
     pub writes: f64,
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
@@ -104,5 +108,13 @@ mod unit {
         let mixed = of(&[[1.0; 50].as_slice(), &[100.0; 2]].concat()).samples();
         assert!((2.0..4.0).contains(&mixed), "two samples have most of the weight: {mixed}");
         assert_eq!(Refaults::default().samples(), 0.0);
+    }
+
+    #[test]
+    fn a_page_that_is_not_there_after_a_fork_was_given_back() {
+        let refaults = Refaults { forked: 8.0, no_event: 1.0, maybe_mapped: 2.0, ..Refaults::default() };
+        let decided = refaults.decided(true, 0.25);
+        assert_eq!((decided.forked, decided.no_event, decided.mapped), (2.0, 7.0, 2.0));
+        assert_eq!(refaults.decided(false, 1.0), Refaults { no_event: 3.0, maybe_mapped: 0.0, ..refaults });
     }
 }

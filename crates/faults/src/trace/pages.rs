@@ -70,6 +70,11 @@ impl Pages {
         None
     }
 
+    /// When a page was faulted in last, as far as is known.
+    pub fn last(&self, space: u32, page: u64) -> Option<u64> {
+        Some(self.pages.get(&(space, page))?.last)
+    }
+
     /// The share (0 to 1) of refaults by group, with its standard error, where a share `q` of the faults was sampled.
     pub fn refaults(&self, q: f64) -> HashMap<u32, (f64, f64)> {
         let q = q.clamp(1e-9, 1.0);

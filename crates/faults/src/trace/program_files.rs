@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::allocator::{AllocatorHints, is_glibc};
+use crate::settings::Start;
 
 /// The most programs whose files stay open.
 const MOST_OPEN: usize = 64;
@@ -18,6 +19,8 @@ pub struct ProgramFiles {
     names: [PathBuf; 2],
     /// Its file and its root.
     open: Option<Rc<[File; 2]>>,
+    /// Settings of memory managers with which it was started.
+    settings: Vec<String>,
 }
 
 impl ProgramFiles {
@@ -33,12 +36,14 @@ impl ProgramFiles {
             Some(Rc::new([File::open(own("exe")).ok()?, root]))
         };
         let open = if nth < MOST_OPEN { open() } else { None };
-        Some(ProgramFiles { names: [name, in_root], open })
+        let text = |name: &str| std::fs::read(own(name)).unwrap_or_default();
+        let start = Start { words: text("cmdline"), environment: text("environ") };
+        Some(ProgramFiles { names: [name, in_root], open, settings: start.settings() })
     }
 
     #[cfg(test)]
     pub fn named(name: &str) -> ProgramFiles {
-        ProgramFiles { names: [name.into(), name.into()], open: None }
+        ProgramFiles { names: [name.into(), name.into()], open: None, settings: Vec::new() }
     }
 
     /// Whether a mapped file of this name is the program's own.
@@ -56,7 +61,8 @@ impl ProgramFiles {
         };
         let library = library.map(|name| in_root(name).unwrap_or_else(|| PathBuf::from(&**name)));
         let file = self.open.as_ref().map_or_else(|| self.names[0].clone(), |open| path(&open[0]));
-        AllocatorHints::read(&file, library.as_deref())
+        let hints = AllocatorHints::read(&file, library.as_deref())?;
+        Some(AllocatorHints { settings: self.settings.clone(), ..hints })
     }
 }
 

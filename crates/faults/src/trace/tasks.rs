@@ -35,8 +35,9 @@ pub struct Process {
     pub heap: Rc<Cell<Heap>>,
     /// The most bytes that it has had mapped at once, as far as is known, and when that was read last.
     most_mapped: (u64, u64),
-    /// The process that it forked last.
-    forked: Option<u32>,
+    /// The process that it forked last, with what [`parent_since`](Self::parent_since) and the second of
+    /// [`sharers`](Self::sharers) were before.
+    forked: Option<(u32, Option<u64>, bool)>,
     /// Whether it has executed its program while it was watched, and is not a fork of one that has.
     is_executed: bool,
     read: u64,
@@ -199,8 +200,8 @@ impl Tasks {
             return;
         }
         let from = self.get(parent, time);
+        from.forked = Some((process, from.parent_since, from.sharers.1));
         from.parent_since = Some(time);
-        from.forked = Some(process);
         from.sharers = (from.sharers.0 + 1, true);
         let child = Process {
             child_since: Some(time),
@@ -225,14 +226,19 @@ impl Tasks {
         self.processes.insert(process, child);
     }
 
-    /// The last process that this one forked shares its address space, until it executes another program.
-    /// Only the end of the heap is shared here: these records need rights, and nothing else may depend on
-    /// them.
+    /// The last process that this one forked shares its address space until it executes another program, as by vfork and
+    /// posix_spawn: that was no fork, and no page is copied. These records need rights; without them it counts as a fork.
     pub fn share(&mut self, parent: u32) {
-        let Some(from) = self.processes.get(&parent) else { return };
-        let (child, heap) = (from.forked, from.heap.clone());
-        if let Some(child) = child.and_then(|child| self.processes.get_mut(&child)) {
-            child.heap = heap;
+        let Some(from) = self.processes.get_mut(&parent) else { return };
+        let Some((child, parent_since, had_sharer)) = from.forked.take() else { return };
+        from.parent_since = parent_since;
+        from.sharers = (from.sharers.0.saturating_sub(1), had_sharer);
+        let Process { id, child_since, ref heap, .. } = *from;
+        let heap = heap.clone();
+        let Some(child) = self.processes.get_mut(&child) else { return };
+        *child = Process { id, child_since, parent_since, heap, shares_with: None, ..std::mem::take(child) };
+        if let Some(program) = self.programs.get_mut(child.program as usize) {
+            program.forks = program.forks.saturating_sub(1);
         }
     }
 
@@ -431,6 +437,27 @@ mod unit {
         assert_eq!(names, ["server", "other"]);
         assert_eq!(tasks.programs[0].mappings, HashMap::from([(0x200_000, 2)]));
         assert_eq!((tasks.programs[0].forks, tasks.programs[0].code.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_child_that_shares_the_address_space_is_no_fork() {
+        let mut tasks = Tasks::default();
+        tasks.name(ONE, ONE, "server", true);
+        tasks.share(ONE);
+        for (time, shares) in [(3, true), (4, false), (5, true)] {
+            tasks.fork(TWO, ONE, time);
+            if shares {
+                tasks.share(ONE);
+                let parent = tasks.get(ONE, time).id;
+                let child = tasks.get(TWO, time);
+                assert_eq!((child.id, child.child_since), (parent, None));
+            }
+            tasks.name(TWO, TWO, "other", true);
+            tasks.exit(TWO, TWO);
+        }
+        let parent = tasks.get(ONE, 6);
+        assert_eq!((parent.parent_since, parent.sharers), (Some(4), (0, true)), "the fork between the two");
+        assert_eq!(tasks.programs[0].forks, 1);
     }
 
     #[test]

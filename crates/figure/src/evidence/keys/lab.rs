@@ -342,6 +342,7 @@ keys! {
     MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of suites::faults::Mechanism).";
     MANAGER: String = "manager", "", Condition, "The memory manager (a word of suites::faults::Manager); absent where it does not matter.";
     MANAGER_VERSION: String = "manager.version", "", Condition, "Its version, as far as a file shows it.";
+    MANAGER_SETTINGS: String = "manager.settings", "", Condition, "Settings of it with which the program was started, by its variables and its command line; absent if with none.";
     MANAGER_PREFIX: String = "manager.prefix", "", Condition, "What the names of its variables begin with, as it was built into the program; absent if with nothing.";
     MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of suites::faults::Memory).";
     SITE_CALLS: String = "site.calls", "", Condition, "Functions that led to the faults, the innermost first; untrusted.";
