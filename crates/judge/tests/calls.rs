@@ -48,6 +48,29 @@ fn calls_confirm_a_mechanism_or_contradict_it() {
 }
 
 #[test]
+fn the_calls_with_most_bytes_confirm() {
+    let of = |[unmapped, mapped]: [f64; 2]| {
+        let [mmap, munmap] = [("mmap", mapped), ("munmap", unmapped)]
+            .map(|(word, bytes)| calls(&format!("faults.calls.{word}"), 800.0).with(CALL_BYTES, bytes));
+        churn(vec![calls("faults.calls", 9000.0), mmap, munmap], "jvm")
+    };
+    for (bytes, call) in [([2e9, 2e9], "munmap"), ([2e9, 4e9], "munmap"), ([2e7, 2e9], "mmap")] {
+        finds(&of(bytes), "mechanism-calls/calls-confirm", json!({"call": call}));
+    }
+}
+
+#[test]
+fn calls_that_gave_back_too_few_pages_confirm_nothing() {
+    let returned = |pages| {
+        let confirmed = confirmed("glibc");
+        let with = |record: Record, key, value| record.fact("faults.mechanism.map-churn.x", key, value);
+        with(with(confirmed, FAULT_RETURNED, pages), FAULT_RETURNED_OFF, 0.2).judged()
+    };
+    assert!(find(&returned(1.1), "calls-confirm").is_some());
+    assert_eq!(find(&returned(0.3), "calls-confirm"), None);
+}
+
+#[test]
 fn too_few_calls_decide_nothing() {
     let with = |key, value| calls("faults.calls", 9000.0).with(key, value);
     let mut few = calls("faults.calls", 9000.0);

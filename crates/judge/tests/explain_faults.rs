@@ -92,7 +92,17 @@ fn mechanisms() -> Vec<(Record, &'static str, Value)> {
         (one("zero-page", "mapping", HUGE_UNDERUSED, 7.0), "zero-pages", json!({"underused": 7.0})),
         (by("ksm", "mapping"), "counter", json!({"counter": "cow_ksm"})),
         (by("numa-hinting", "unknown"), "counter", json!({"counter": "numa_hint_faults"})),
-        (by("huge-pages", "mapping"), "counter", json!({"counter": "thp_fault_alloc"})),
+        (by("huge-pages", "mapping"), "huge-pages", json!({"collapsed": null, "split": null})),
+        (
+            one("huge-pages", "mapping", HUGE_COLLAPSED, 5.0),
+            "huge-pages",
+            json!({"collapsed": 5.0, "split": null}),
+        ),
+        (
+            one("huge-pages", "mapping", HUGE_SPLIT, 7.0),
+            "huge-pages",
+            json!({"collapsed": null, "split": 7.0}),
+        ),
     ]
 }
 

@@ -4,6 +4,9 @@ use suites::faults::{Manager, Mechanism, Memory};
 
 use super::case::*;
 
+/// Of copies after a fork, without error codes of faults.
+const UNSEEN: &str = "; whether the faults copied a page was not recorded (root, x86)";
+
 #[derive(Wording)]
 pub enum Faults {
     // page-faults: the answer for a program that was watched.
@@ -56,7 +59,7 @@ pub enum Faults {
     #[claim("{share} of the faults: {cause}")]
     #[evidence(
         "The program forked {forks}{}{}{}.",
-        optional(". ", copies, " of the faults wrote to a page that was there"),
+        copies.map_or_else(|| UNSEEN.to_owned(), |copies| format!(". {copies} of the faults wrote to a page that was there")),
         optional(". ", old, " of the first touches added no memory"),
         optional(". Children copied ", children, " of the pages, their parents the others")
     )]
@@ -82,6 +85,13 @@ pub enum Faults {
     #[claim("{share} of the faults: {cause}")]
     #[evidence("The kernel counted as many of them ({counter}).")]
     Counter { share: Share, cause: Cause, counter: &'static str },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "The kernel counted as many of them (thp_fault_alloc){}{}.",
+        optional("; it made ", collapsed, " more of small pages"),
+        optional("; it split huge ones ", split, "")
+    )]
+    HugePages { share: Share, cause: Cause, collapsed: Option<Count>, split: Option<Counted> },
     #[claim("{share} of the faults: {cause}")]
     #[evidence("{fact}.")]
     Recognised { share: Share, cause: Cause, fact: &'static str },

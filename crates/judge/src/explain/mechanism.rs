@@ -77,7 +77,12 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
         }
         Mechanism::Unmerge => Faults::Counter { share, cause, counter: "cow_ksm" },
         Mechanism::NumaHinting => Faults::Counter { share, cause, counter: "numa_hint_faults" },
-        Mechanism::HugePages => Faults::Counter { share, cause, counter: "thp_fault_alloc" },
+        Mechanism::HugePages => Faults::HugePages {
+            share,
+            cause,
+            collapsed: more_than_none(fact(HUGE_COLLAPSED)).map(Count),
+            split: more_than_none(fact(HUGE_SPLIT)).map(|times| Counted(times, "time")),
+        },
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a program's page faults cost, why it takes them, and what may be done.
 
-use figure::format;
+use figure::{Outcome, format};
 use suites::faults::{Call, Manager, Mechanism};
 use suites::mechanisms::{LEAST, NOTHING, advisable, decided, is_worth, leading, notable};
 use suites::settings::{Quantity, trial};
@@ -124,7 +124,10 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
     Some(finding(severity, "page-faults", case, &[gain]))
 }
 
-/// The calls by which a mechanism works; `None` where they were not counted, or for too short a time.
+/// A mapping that replaces an older one shows as mmap alone: if that has so many times the bytes of the other calls.
+const REPLACES: f64 = 2.0;
+
+/// The calls by which a mechanism works; `None` where they were not counted, for too short a time, or gave back too few pages.
 fn calls(record: &Record, figure: &Figure) -> Option<Explanation> {
     let cause = mechanism::cause(figure)?;
     let kinds: &[Call] = match cause.mechanism {
@@ -134,14 +137,26 @@ fn calls(record: &Record, figure: &Figure) -> Option<Explanation> {
         Mechanism::Purge => &[Call::Dontneed, Call::Free],
         _ => return None,
     };
+    if figure.checks.iter().any(|check| check.id == "calls-and-faults" && check.outcome >= Outcome::Warn) {
+        return None;
+    }
     let all = measured(record, "faults.calls")?;
     let seconds = fact(all, CALL_SECONDS)?;
     let count = |figure: &Figure| fact(figure, CALL_COUNT).unwrap_or(0.0);
-    let counted =
-        kinds.iter().filter_map(|call| Some((call, record.figure(&format!("faults.calls.{call}"))?)));
-    if let Some((call, counted)) = counted.max_by(|a, b| count(a.1).total_cmp(&count(b.1))) {
+    let bytes = |figure: &Figure| fact(figure, CALL_BYTES).unwrap_or(0.0);
+    let of = |call: Call| Some((call, record.figure(&format!("faults.calls.{call}"))?));
+    let most = |one: &(Call, &Figure), other: &(Call, &Figure)| {
+        bytes(one.1).total_cmp(&bytes(other.1)).then(count(one.1).total_cmp(&count(other.1)))
+    };
+    let counted = kinds.iter().filter_map(|call| of(*call)).max_by(most);
+    let is_replaced = cause.mechanism == Mechanism::MapChurn;
+    let mapped = of(Call::Mmap).filter(|(_, mapped)| {
+        is_replaced && bytes(mapped) > REPLACES * counted.map_or(0.0, |(_, counted)| bytes(counted))
+    });
+    if let Some((call, counted)) = mapped.or(counted) {
         let rate = Number(count(counted) / seconds.max(1e-9));
-        let owned = cause.manager.and_then(|manager| owned(figure, manager));
+        // Owners are known of the calls that unmap.
+        let owned = cause.manager.filter(|_| mapped.is_none()).and_then(|manager| owned(figure, manager));
         let case = Faults::CallsConfirm { call: call.description(), rate, owned };
         return Some(note("mechanism-calls", case, &[counted, figure]));
     }
