@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use faults::demo::{Amount, command, find};
 use figure::evidence::{
-    FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, MEMORY_KIND, SITE_CALLS, WATCH_CPU,
-    WATCH_MACHINE,
+    FAULT_COUNTED, FAULT_RETURNED, FAULT_RETURNED_OFF, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM,
+    MEMORY_KIND, SETTING_ENVIRONMENT, SITE_CALLS, WATCH_CPU, WATCH_MACHINE,
 };
 use figure::{Figure, Record, Verdict};
 use suites::faults::{Manager, Mechanism};
@@ -90,6 +90,35 @@ fn can_look(record: &Record) -> bool {
         eprintln!("not watched: {reason}");
     }
     coverage.value.is_some()
+}
+
+/// A program that trims within its heap, watched three times: three times the same, calls that agree, and no tunable, as none stops it.
+#[test]
+fn each_visit_has_the_same_diagnosis() {
+    if !cfg!(target_env = "gnu") {
+        return;
+    }
+    let records = [(); 3].map(|()| demo("malloc-trim", 60, &["--no-prices"]));
+    if !records.iter().all(can_look) {
+        return;
+    }
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    for record in &records {
+        let (mechanism, manager, share) = main_of(record);
+        assert_eq!((mechanism, manager), (Mechanism::MallocTrim, Some(Manager::Glibc)), "{share}");
+        let trims = figure(record, "faults.mechanism.malloc-trim.glibc");
+        let interval = trims.interval.as_ref().expect("an interval");
+        (low, high) = (low.max(interval.low), high.min(interval.high));
+        assert_eq!(trims.conditions.get(SETTING_ENVIRONMENT).unwrap_or_default(), "");
+        let of = |key| trims.evidence.get(key).into_value();
+        if let Some((returned, off)) = of(FAULT_RETURNED).zip(of(FAULT_RETURNED_OFF)) {
+            assert!(returned * (1.0 + off) >= 0.8, "calls gave back {returned} of the pages, within {off}");
+        }
+        let confirmed = record.findings.iter().filter(|finding| finding.rule == "mechanism-calls");
+        let calls: Vec<_> = confirmed.flat_map(|finding| &finding.figures).collect();
+        assert!(calls.iter().all(|id| !id.contains("brk")), "{calls:?}");
+    }
+    assert!(low <= high + 0.05, "shares of {low} and more, and of {high} and less");
 }
 
 #[test]

@@ -402,22 +402,79 @@ C
     taskset -c "$CPU1" "$DIR/neighbour" "$1" </dev/null >/dev/null 2>&1 &
 }
 
-# The C of a program that takes, touches and gives back three blocks of 2 MiB, again and again: what glibc alone does worst.
+# The C of a program that takes, touches and gives back three blocks, again and again: so many times, of so many bytes; by default of 2 MiB,
+# what glibc alone does worst.
 churn() {
     cat <<'C'
 #include <stdlib.h>
 #include <string.h>
 int main(int count, char **words)
 {
+    size_t bytes = count > 2 ? atol(words[2]) : 2 << 20;
     for (int turn = 0, turns = count > 1 ? atoi(words[1]) : 60; turn < turns; turn++) {
         char *blocks[3];
-        for (int i = 0; i < 3; i++) memset(blocks[i] = malloc(2 << 20), 1, 2 << 20);
+        for (int i = 0; i < 3; i++) memset(blocks[i] = malloc(bytes), 1, bytes);
         for (int i = 0; i < 3; i++) free(blocks[i]);
     }
     return 0;
 }
 C
 }
+
+# The C of a program that writes to the same memory again and again, beside children. With COPIES each has a picture of it; else each is another
+# program, and the memory is given back.
+spawns() { cat <<'C'
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+    enum { BYTES = 8 << 20 };
+    char *block = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED || madvise(block, BYTES, MADV_NOHUGEPAGE)) return 1;
+    for (int turn = 0; turn < 200; turn++) {
+        pid_t child = 0;
+        char *words[] = {"true", 0};
+        if (COPIES && (child = fork()) < 0) return 1;
+        // It ends, whatever becomes of its parent.
+        if (COPIES && !child) for (alarm(60);;) pause();
+        for (int at = 0; at < BYTES; at += 4096) block[at] = 1;
+        if (COPIES) kill(child, SIGKILL);
+        else if (posix_spawnp(&child, "true", 0, 0, words, environ)) return 1;
+        if (waitpid(child, 0, 0) != child) return 1;
+        if (!COPIES) madvise(block, BYTES, MADV_DONTNEED);
+    }
+    return 0;
+}
+C
+}
+
+# The kernel records the error codes of faults for us, and how processes begin.
+needs_codes() {
+    [ "$(id -u)" = 0 ] || skip "error codes of faults need root"
+    [ "$(uname -m)" = x86_64 ] || skip "the error codes are those of x86"
+    for events in /sys/kernel/tracing/events /sys/kernel/debug/tracing/events; do
+        [ ! -r "$events/exceptions/page_fault_user/id" ] || [ ! -r "$events/task/task_newtask/id" ] || return 0
+    done
+    skip "no tracefs is mounted with the events of faults and tasks"
+}
+
+# Huge pages come only where a program asks for them.
+needs_choice_of_pages() {
+    grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || skip "huge pages are not left to programs here (madvise)"
+}
+
+# preloads ALLOCATOR: $library is its library.
+preloads() {
+    library=$(COLUMNS=500 "$TRUEBENCH" alloc list 2>/dev/null | sed -n "s/^$1 .* //p")
+    [ -f "$library" ] || skip "$1 is not installed"
+}
+
+# Python that makes and drops small objects.
+small_objects='for turn in range(30): rows = [(i, str(i)) for i in range(100000)]; del rows'
 
 # The C code of a program that faults in system calls: it reads a file into fresh memory, again and again.
 reads() {

@@ -53,7 +53,7 @@ macro_rules! files {
     };
 }
 
-/// In the order of the table: languages, servers, databases, tools, one that is sick on purpose.
+/// In the order of the table: languages, servers, databases, tools, two that are made for it.
 const FILES: &[(&str, &str)] = files![
     "cpython",
     "cpython-malloc",
@@ -61,6 +61,7 @@ const FILES: &[(&str, &str)] = files![
     "numpy-small-pages",
     "node",
     "jvm",
+    "jvm-shrinks",
     "go",
     "php",
     "ruby",
@@ -77,6 +78,7 @@ const FILES: &[(&str, &str)] = files![
     "git",
     "chromium",
     "trims",
+    "spawns",
 ];
 
 /// All of them.
