@@ -167,10 +167,10 @@ fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
     let max_time = asked.unwrap_or(time);
     match measuring.rounds {
         Some(rounds) => {
-            // A number of rounds without a time is measured however long it takes.
-            let max_time = asked.unwrap_or(f64::MAX);
+            // A number of rounds without a time is measured however long it takes; of few, few are repeated.
+            let (rounds, max_time) = (rounds as usize, asked.unwrap_or(f64::MAX));
             let target = measuring.target.unwrap_or(target);
-            Rules { target, repeats, ..Rules::exactly(rounds as usize, max_time) }
+            Rules { target, repeats: repeats.min(rounds), ..Rules::exactly(rounds, max_time) }
         }
         None => Rules { least, most, target: measuring.target.unwrap_or(target), max_time, repeats },
     }

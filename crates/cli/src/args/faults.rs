@@ -129,7 +129,7 @@ pub struct Prove {
     /// and memory
     #[arg(long)]
     pub prove: bool,
-    /// Only these settings: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan
+    /// Only these settings: of glibc thresholds, top-pad, tcache (2.42), both, hugetlb, mmap-max, trim; of others see the plan
     /// (--dry-run)
     #[arg(long = "setting", value_name = "NAME", value_delimiter = ',', requires = "prove")]
     pub settings: Vec<String>,
