@@ -5,8 +5,9 @@
 //! up to 512 bytes, and larger blocks from malloc. Which of the two made a call, stacks show
 //! ([`observe::owners`](crate::observe)).
 
+mod version;
+
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::Path;
 
 use aho_corasick::AhoCorasick;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use suites::faults::Manager;
 
 use crate::settings::{Build, Version};
+pub use version::number;
 
 /// Libraries by the beginnings of their names. If several are loaded, the first one here is the allocator.
 const LIBRARIES: &[(&str, Manager)] = &[
@@ -80,9 +82,6 @@ const TEXTS: &[(&str, Manager)] = &[
     // From 2.26 on.
     ("GLIBC_TUNABLES", Manager::Glibc),
 ];
-/// The beginning of glibc's banner, before its version.
-const BANNER: &[u8] = b"GNU C Library";
-
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -172,12 +171,13 @@ impl AllocatorHints {
         let Image { is_dynamic, is_go, built_in, runtime, .. } = *image;
         // CPython has mimalloc built in from 3.13 on, and uses it only where PYTHONMALLOC says so.
         let built_in = built_in.filter(|_| runtime.is_none()).map(str::to_owned);
+        let runtimes = image.libraries.iter().map(String::as_str).filter(|name| is_runtime(name));
         let hints = AllocatorHints {
             is_dynamic,
             is_go,
             built_in,
             runtime: runtime.map(str::to_owned),
-            runtime_version: runtime_version(file, &image.libraries),
+            runtime_version: version::of_runtime(file, runtimes),
             ..AllocatorHints::default()
         };
         let is_mute = !is_go && hints.built_in.is_none() && hints.runtime.is_none();
@@ -187,10 +187,11 @@ impl AllocatorHints {
         let text =
             TEXTS.iter().find(|(_, manager)| Some(manager) == text).map(|(text, _)| (*text).to_owned());
         let glibc = match is_dynamic {
-            true => {
-                c_library.map(Path::to_owned).or_else(|| image.c_library()).and_then(|own| version_in(&own))
-            }
-            false => has_glibc.then(|| version_in(file)).flatten(),
+            true => c_library
+                .map(Path::to_owned)
+                .or_else(|| image.c_library())
+                .and_then(|own| version::of_glibc(&own)),
+            false => has_glibc.then(|| version::of_glibc(file)).flatten(),
         };
         AllocatorHints { built_in: hints.built_in.clone().or(text), has_glibc, glibc, ..hints }
     }
@@ -217,9 +218,11 @@ impl AllocatorHints {
         }
     }
 
-    /// The same of a program that has mapped these files as code.
-    pub fn with_code<'a>(self, mut code: impl Iterator<Item = &'a str>) -> AllocatorHints {
-        AllocatorHints { mimalloc: code.find_map(mimalloc_version), ..self }
+    /// The same of a program that has mapped these files as code. Other allocators than mimalloc name the version of their interface.
+    pub fn with_code<'a>(self, code: impl Iterator<Item = &'a str>) -> AllocatorHints {
+        let is_mimalloc = |name: &&str| beginning(LIBRARIES, name) == Some(Manager::Mimalloc);
+        let mimalloc = code.map(file_name).filter(is_mimalloc).find_map(version::of_library);
+        AllocatorHints { mimalloc, ..self }
     }
 
     /// Words of the settings of this manager, as it was built in, with which the program was started.
@@ -299,54 +302,6 @@ pub fn is_glibc(path: &str) -> bool {
     beginning(LIBRARIES, file_name(path)) == Some(Manager::Glibc)
 }
 
-/// Interpreters whose files have their version in their names.
-const INTERPRETERS: &[&str] = &["python", "ruby", "php"];
-
-/// The version in the name of a runtime's file: `python3.11`, `libruby-3.1.so`. Distributions name them so.
-fn runtime_version(file: &Path, libraries: &[String]) -> Option<Version> {
-    let resolved = std::fs::canonicalize(file).or_else(|_| std::fs::read_link(file));
-    let file = resolved.unwrap_or_else(|_| file.to_owned());
-    let libraries = libraries.iter().filter(|name| is_runtime(name)).map(String::as_str);
-    libraries.chain(file.file_name()?.to_str()).find_map(version_of_name)
-}
-
-/// Of another program's file a number is that of the program, whatever its runtime.
-fn version_of_name(name: &str) -> Option<Version> {
-    let name = name.strip_prefix("lib").unwrap_or(name);
-    let version = INTERPRETERS.iter().find_map(|own| name.strip_prefix(own))?.trim_start_matches('-');
-    let (_, minor) = version.split_once('.')?;
-    if minor.starts_with(|c: char| c.is_ascii_digit()) { number(version) } else { None }
-}
-
-/// Other allocators name the version of their interface.
-fn mimalloc_version(path: &str) -> Option<Version> {
-    let name = Some(file_name(path)).filter(|name| beginning(LIBRARIES, name) == Some(Manager::Mimalloc))?;
-    let (_, version) = name.split_once(".so.")?;
-    version.contains('.').then(|| number(version))?
-}
-
-/// Bytes of a file in which glibc's banner is looked for.
-const LARGEST: u64 = 1 << 28;
-
-/// The version in glibc's banner, which its file holds.
-fn version_in(file: &Path) -> Option<Version> {
-    let mut text = Vec::new();
-    image::open(file).ok()?.take(LARGEST).read_to_end(&mut text).ok()?;
-    let at = text.windows(BANNER.len()).position(|window| window == BANNER)?;
-    version(&String::from_utf8_lossy(text.get(at..text.len().min(at + 200))?))
-}
-
-/// `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.`
-fn version(banner: &str) -> Option<Version> {
-    number(banner.split_once(" version ")?.1)
-}
-
-/// The first two numbers of a version: `2.36` of `2.36.`
-pub fn number(text: &str) -> Option<Version> {
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next().and_then(Result::ok).unwrap_or(0)))
-}
-
 /// The allocators whose texts a file holds.
 fn texts(file: &Path) -> Vec<Manager> {
     let patterns = TEXTS.iter().map(|(text, _)| [text.as_bytes(), b"\0"].concat());
@@ -373,23 +328,6 @@ mod unit {
     fn detect(hints: &AllocatorHints, names: &[&str]) -> (Option<Manager>, Option<Manager>) {
         let Managers { malloc, runtime } = hints.managers(names.iter().copied());
         (malloc, runtime)
-    }
-
-    #[test]
-    fn a_runtimes_file_names_its_version() {
-        for (name, version) in [
-            ("python3.11", Some((3, 11))),
-            ("libpython3.13.so.1.0", Some((3, 13))),
-            ("libruby-3.1.so.3.1", Some((3, 1))),
-            ("php8.2", Some((8, 2))),
-            ("python3", None),
-            ("libphp8.so", None),
-            ("server2.0", None),
-            ("node", None),
-            ("libjvm.so", None),
-        ] {
-            assert_eq!(version_of_name(name), version, "{name}");
-        }
     }
 
     #[test]
@@ -506,17 +444,6 @@ mod unit {
                 false => eprintln!("skipped: {program} is not installed"),
             }
         }
-    }
-
-    #[test]
-    fn a_version_is_read_from_the_banner() {
-        assert_eq!(
-            version("GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\n"),
-            Some((2, 36))
-        );
-        let unreleased = "GNU C Library (GNU libc) development release version 2.42.9000.\n";
-        assert_eq!(version(unreleased), Some((2, 42)));
-        assert_eq!((number("3"), number("2.0.9"), number("x")), (Some((3, 0)), Some((2, 0)), None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::allocator;
 use crate::prices::catalogue;
 use crate::prices::plan::series_id;
 use crate::rates::Row;
-use crate::settings::{self, Build};
+use crate::settings::{self, Build, PREFIXES};
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
@@ -68,8 +68,8 @@ pub fn build(figure: &Figure) -> Option<Build> {
     let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word))?;
     let version = figure.conditions.get(MANAGER_VERSION).and_then(|text| allocator::number(&text));
     let prefix = figure.conditions.get(MANAGER_PREFIX);
-    let prefix = ["_RJEM_", "JE_"].into_iter().find(|one| prefix.as_deref() == Some(one));
-    Some(Build { manager, version, prefix: prefix.unwrap_or("") })
+    let prefix = PREFIXES.iter().find(|one| prefix.as_deref() == Some(one));
+    Some(Build { manager, version, prefix: prefix.unwrap_or(&"") })
 }
 
 /// Bytes of the blocks that are faulted in; 0 if it is not known.

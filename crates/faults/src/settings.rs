@@ -25,7 +25,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use suites::faults::{Manager, Mechanism};
 
-pub use setting::{Assignment, Build, Setting, Version, Way};
+pub use setting::{Assignment, Build, PREFIXES, Setting, Version, Way};
 
 struct Syntax {
     variable: &'static str,
@@ -44,6 +44,11 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
     Syntax { variable: v8::OPTIONS, between: b' ', assigns: "=" },
 ];
+
+/// That of a variable with several options.
+fn syntax(variable: &str) -> Option<&'static Syntax> {
+    LISTS.iter().find(|syntax| syntax.variable == variable)
+}
 
 /// The settings of an allocator, in the order in which they are tried.
 pub fn of_manager(manager: Manager) -> &'static [Setting] {
@@ -106,7 +111,7 @@ pub fn environment(
             all.len() - 1
         });
         let value = &mut all[index].1;
-        *value = match LISTS.iter().find(|syntax| syntax.variable == assignment.variable) {
+        *value = match syntax(assignment.variable) {
             Some(syntax) => merged(syntax, value, assignment),
             None => OsString::from(assignment.value),
         };
@@ -127,7 +132,7 @@ impl Start {
     pub fn settings(&self) -> Vec<String> {
         let mut all = Vec::new();
         for manager in Manager::ALL {
-            for prefix in if *manager == Manager::Jemalloc { setting::PREFIXES } else { &[""] } {
+            for prefix in if *manager == Manager::Jemalloc { PREFIXES } else { &[""] } {
                 let there = of_manager(*manager).iter().filter(|setting| self.has(setting, prefix));
                 all.extend(there.map(|setting| format!("{manager}.{prefix}.{}", setting.word)));
             }
@@ -141,15 +146,15 @@ impl Start {
         let is_prelude =
             |one: &&Assignment| [":+Ignore", ":+Unlock"].iter().any(|part| one.option.contains(part));
         setting.ways.iter().any(|way| {
-            let mut assignments = way.assignments.iter().skip_while(is_prelude);
             let most = if way.assignments[0].variable == jvm::OPTIONS { 1 } else { usize::MAX };
-            assignments.by_ref().take(most).all(|one| self.assigns(one, prefix))
+            let mut deciding = way.assignments.iter().skip_while(is_prelude).take(most);
+            deciding.all(|one| self.assigns(one, prefix))
         })
     }
 
     /// Whether it has this assignment, or the same with a larger number. Of a number below 1 the larger ones are something else.
     fn assigns(&self, Assignment { variable, option, value }: &Assignment, prefix: &str) -> bool {
-        let syntax = LISTS.iter().find(|syntax| syntax.variable == *variable);
+        let syntax = syntax(variable);
         let name = format!("{option}{}", syntax.map_or("", |syntax| syntax.assigns));
         let is_as_large = |there: &[u8]| match std::str::from_utf8(there).map(str::parse::<i64>) {
             Ok(Ok(there)) => {

@@ -54,20 +54,12 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         let manager = managers.main();
         let first = firsts.get(&key.program).copied().unwrap_or(0.0);
         let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
-        let copied = group.codes.share(group.minor);
-        let refaults = group.refaults;
-        let most_copied = |faults: f64| {
-            copied.map_or(1.0, |share| (share * AT_TIMES * group.minor / faults.max(1.0)).min(1.0))
-        };
-        let again = refault_share * group.minor;
-        let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
-        let copied_again = group.forked_codes.share(refaults.forked).unwrap_or_else(|| most_copied(forked));
-        let decided = refaults.decided(!manager.is_some_and(allocator::advises), copied_again);
-        let most_copied = most_copied(group.minor - again);
+        let copies = Copies::new(group, refault_share);
+        let decided = group.refaults.decided(!manager.is_some_and(allocator::advises), copies.forked);
         let hidden = if key.memory == Memory::Heap && is_private(key) {
-            hidden_in_heap(&program, group, (refault_share, first), most_copied, decided, page)
+            hidden_in_heap(&program, group, (refault_share, first), copies.hidden, decided, page)
         } else {
-            hidden_refaults(&program, key, (manager, first), most_copied, decided, page)
+            hidden_refaults(&program, key, (manager, first), copies.hidden, decided, page)
         };
         let facts = Facts {
             manager,
@@ -94,19 +86,15 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 advised: advised.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 cut: cut.get(&key.program).copied(),
-                copies: copied,
-                writes: copied.map(|_| group.writes / group.codes.all.0),
+                copies: copies.all,
+                writes: copies.all.map(|_| group.writes / group.codes.all.0),
             },
         };
         ClassifiedGroup {
             causes: causes(&facts),
             facts,
             mapped: mapped(&program),
-            hints: program
-                .hints
-                .clone()
-                .unwrap_or_default()
-                .with_code(program.code.iter().map(|path| &**path)),
+            hints: program.hints.clone().unwrap_or_default(),
             block: collector.runs.typical(number).map(|pages| pages as f64 * page),
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
@@ -119,6 +107,29 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let mut groups: Vec<_> = collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect();
     balance::settle(&mut groups, &collector.call_counts.accounts, page);
     groups
+}
+
+/// Shares of a group's faults that copied a page, 0 to 1, by their error codes.
+struct Copies {
+    /// Of all its faults; `None` with too few codes.
+    all: Option<f64>,
+    /// Of those at pages that were there before a fork.
+    forked: f64,
+    /// Of those that look like first touches, at most.
+    hidden: f64,
+}
+
+impl Copies {
+    fn new(group: &Group, refault_share: f64) -> Copies {
+        let (refaults, all) = (group.refaults, group.codes.share(group.minor));
+        let most = |faults: f64| {
+            all.map_or(1.0, |share| (share * AT_TIMES * group.minor / faults.max(1.0)).min(1.0))
+        };
+        let again = refault_share * group.minor;
+        let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
+        let known = group.forked_codes.share(refaults.forked);
+        Copies { all, forked: known.unwrap_or_else(|| most(forked)), hidden: most(group.minor - again) }
+    }
 }
 
 /// The starts of each program, with the faults of each start.

@@ -261,7 +261,7 @@ impl Collector {
             let refaults = &mut group.refaults;
             let event = if area.is_some_and(|(_, area)| area.since > before) {
                 Some(if is_heap { &mut refaults.heap_cut } else { &mut refaults.mapped })
-            } else if process.parent_since.is_some_and(|forked| forked > before) {
+            } else if process.has_forked_since(before, area.map(|(_, area)| area)) {
                 Some(&mut refaults.forked)
             } else if area.is_some_and(|(_, area)| area.joined > before) {
                 Some(&mut refaults.maybe_mapped)
@@ -326,11 +326,8 @@ impl Collector {
         let process = self.tasks.get(number, 0);
         let key = Key::of(process, &Fault { process: number, address, ..Fault::default() });
         let before = self.pages.last(process.id, address / self.page);
-        let mapped = process.space.find(address).map_or(0, |(_, area)| area.since);
-        let was_there = process
-            .parent_since
-            .zip(before)
-            .is_some_and(|(forked, before)| forked > before && mapped <= before);
+        let area = process.space.find(address).map(|(_, area)| area);
+        let was_there = before.is_some_and(|before| process.has_forked_since(before, area));
         let group = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
         if let Some(group) = group {
             let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;

@@ -8,7 +8,7 @@
 const APART: u64 = 200_000_000;
 /// Fewest codes that show a share.
 const ENOUGH: f64 = 20.0;
-/// Codes of which a moment's own share has half of the weight: a tenth of a whole moment's.
+/// With so many codes the share of a moment counts as much as that of all codes. A whole moment has ten times as many.
 const HALF: f64 = 200.0;
 
 /// Error codes, and those by which a fault wrote to a present page, so that it was copied.

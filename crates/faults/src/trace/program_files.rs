@@ -61,7 +61,8 @@ impl ProgramFiles {
         };
         let library = library.map(|name| in_root(name).unwrap_or_else(|| PathBuf::from(&**name)));
         let file = self.open.as_ref().map_or_else(|| self.names[0].clone(), |open| path(&open[0]));
-        let hints = AllocatorHints::read(&file, library.as_deref())?;
+        let hints =
+            AllocatorHints::read(&file, library.as_deref())?.with_code(code.iter().map(|name| &**name));
         Some(AllocatorHints { settings: self.settings.clone(), ..hints })
     }
 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::address_space::AddressSpace;
+use super::address_space::{AddressSpace, Area};
 use super::heap::Heap;
 use super::memory_state::MemoryState;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
@@ -358,6 +358,12 @@ impl Tasks {
 }
 
 impl Process {
+    /// Whether it has forked since a page of this mapping was there, at that time.
+    pub fn has_forked_since(&self, time: u64, area: Option<&Area>) -> bool {
+        let is_new = area.is_some_and(|area| area.since > time);
+        !is_new && self.parent_since.is_some_and(|forked| forked > time)
+    }
+
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);
