@@ -11,7 +11,7 @@ use super::owners::{MOST_BYTES, owners, trims};
 use crate::allocator;
 use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
-use crate::trace::collect::{Collector, SampleTotals};
+use crate::trace::collect::Collector;
 use crate::trace::group::{Group, Key, Refaults};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
@@ -25,11 +25,9 @@ const SLACK: f64 = 1.1;
 
 pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
-    let SampleTotals { samples, faults, .. } = collector.minor;
-    let share = if faults > 0.0 { samples / faults } else { 1.0 };
     let (mut refaults, errors): (HashMap<u32, f64>, HashMap<u32, f64>) = collector
         .pages
-        .refaults(share)
+        .refaults()
         .into_iter()
         .map(|(group, (share, error))| ((group, share), (group, error)))
         .unzip();
@@ -87,7 +85,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 cut: cut.get(&key.program).copied(),
                 copies: copies.all,
-                writes: copies.all.map(|_| group.writes / group.codes.all.0),
+                writes: group.codes.shares().map(|(writes, _)| writes),
             },
         };
         ClassifiedGroup {
@@ -121,13 +119,13 @@ struct Copies {
 
 impl Copies {
     fn new(group: &Group, refault_share: f64) -> Copies {
-        let (refaults, all) = (group.refaults, group.codes.share(group.minor));
+        let (refaults, all) = (group.refaults, group.codes.copies());
         let most = |faults: f64| {
             all.map_or(1.0, |share| (share * AT_TIMES * group.minor / faults.max(1.0)).min(1.0))
         };
         let again = refault_share * group.minor;
         let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
-        let known = group.forked_codes.share(refaults.forked);
+        let known = group.forked_codes.copies();
         Copies { all, forked: known.unwrap_or_else(|| most(forked)), hidden: most(group.minor - again) }
     }
 }

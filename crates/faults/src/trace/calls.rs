@@ -30,11 +30,13 @@ use reader::{Reader, Set, TRACED};
 
 pub mod reader;
 
-/// The first moment, which covers a program of some tenths of a second; each later one, with many calls and with few; the mean
-/// from one to the next.
+/// The first moment, which covers a program of some tenths of a second; each later one, with many calls and with few.
 const FIRST: Duration = Duration::from_millis(200);
 const MOMENT: Duration = Duration::from_millis(50);
 const LONG_MOMENT: Duration = Duration::from_millis(200);
+/// The mean time from the first to the second; from each to the next it is twice as long, and then a second.
+const SOON: Duration = Duration::from_millis(300);
+const LATER: u32 = 2;
 const EVERY: Duration = Duration::from_secs(1);
 /// Recorded calls that are many for a moment.
 const MANY: u64 = 100;
@@ -49,7 +51,7 @@ const LEAST: (f64, f64) = (4.0, 20.0);
 /// Time between two adjustments of the periods.
 const CONTROL: Duration = Duration::from_millis(20);
 /// Pages of a CPU's rings, by set.
-const PAGES: [usize; 4] = [64, 64, 64, 8];
+const PAGES: [usize; 4] = [64, 64, 32, 8];
 /// Whether the bits of a fault's error code are known: those of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
@@ -65,6 +67,8 @@ pub struct Calls {
     open: Option<Moment>,
     /// When the moment ends; between two moments, when the next begins.
     next: Instant,
+    /// The mean time from this moment to the next.
+    every: Duration,
     faults: Vec<Ring>,
     /// The format of task_newtask, and its rings. They are open all the time, as a process is forked before
     /// its calls are counted. `None` if this kernel has no such tracepoint.
@@ -113,6 +117,7 @@ impl Calls {
             random: Random::new(1),
             open: None,
             next: Instant::now() + FIRST,
+            every: SOON,
             faults: Vec::new(),
             forks: (tracefs.format("task/task_newtask").ok(), Vec::new()),
             periods: [[FIRST_PERIOD; TRACED.len()], [1; TRACED.len()]],
@@ -145,7 +150,8 @@ impl Calls {
             let length = moment.begun.elapsed();
             if moment.recorded >= MANY || length >= LONG_MOMENT {
                 self.close(entries);
-                self.next = at + varied(EVERY, &mut self.random).saturating_sub(length);
+                self.next = at + varied(self.every, &mut self.random).saturating_sub(length);
+                self.every = (self.every * LATER).min(EVERY);
             }
         } else {
             self.open = Some(self.moment()?);
@@ -168,14 +174,22 @@ impl Calls {
     }
 
     pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
-        if !on {
-            self.drain(entries);
-            close(mem::take(&mut self.faults));
-        } else if let Ok(format) = self.codes.clone() {
+        if on && let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
                 Err(failure) => self.codes = Err(failure),
             }
+        }
+        if !on {
+            disable(&mut self.faults);
+        }
+        if !self.faults.is_empty() {
+            let time = self.time();
+            self.drain(entries);
+            entries.push(Entry { time, kind: EventKind::Codes(on) });
+        }
+        if !on {
+            close(mem::take(&mut self.faults));
         }
     }
 
@@ -202,14 +216,18 @@ impl Calls {
             }
             let mut counters = counters.into_iter();
             let first = counters.next().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
-            let mut ring = Ring { ring: first.sampled(bytes)?, bytes, others: counters.collect() };
+            let ring = Ring { ring: first.sampled(bytes)?, bytes, others: counters.collect() };
             for other in &ring.others {
                 join(other, &ring.ring)?;
             }
-            ring.counters().try_for_each(Counter::enable)?;
             Ok(ring)
         };
-        self.cpus.iter().map(open).collect::<io::Result<_>>().map_err(|error| explain(&error))
+        let opened = || {
+            let mut rings = self.cpus.iter().map(open).collect::<io::Result<Vec<Ring>>>()?;
+            rings.iter_mut().flat_map(Ring::counters).try_for_each(Counter::enable)?;
+            Ok(rings)
+        };
+        opened().map_err(|error| explain(&error))
     }
 
     fn drain(&mut self, entries: &mut Vec<Entry>) {
@@ -278,16 +296,21 @@ impl Ring {
     }
 }
 
+fn disable(rings: &mut [Ring]) {
+    for counter in rings.iter_mut().flat_map(Ring::counters) {
+        let _ = counter.disable();
+    }
+}
+
 /// Closes rings on another thread: the kernel may take tens of milliseconds to be sure that no CPU is within
 /// a tracepoint, and the other rings must be drained meanwhile.
 fn close(rings: impl IntoIterator<Item = Ring>) {
+    let mut rings: Vec<Ring> = rings.into_iter().collect();
+    disable(&mut rings);
     let mut all: Vec<Counter> = Vec::new();
     for Ring { ring, others, .. } in rings {
         all.push(ring.into_counter());
         all.extend(others);
-    }
-    for counter in &mut all {
-        let _ = counter.disable();
     }
     if !all.is_empty() {
         // If no thread can be started, they are dropped here.

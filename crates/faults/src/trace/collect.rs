@@ -7,6 +7,7 @@ use suites::faults::Memory;
 
 use super::block_faults::BlockFaults;
 use super::call_counts::{CallCounts, Caller, kind};
+use super::error_codes::Moments;
 use super::event_log::Writer;
 use super::frame::{Frames, Site};
 use super::group::{Group, Key, effective_size};
@@ -57,6 +58,7 @@ pub struct Collector {
     /// Faults in bursts.
     pub burst: f64,
     pub call_counts: CallCounts,
+    pub code_moments: Moments,
     /// Pages of files that were read from the disk.
     read_pages: HashSet<(Rc<str>, u64)>,
     pub event_log: Option<Writer>,
@@ -144,7 +146,18 @@ impl Collector {
                 self.tasks.forget_heaps();
             }
             EventKind::Shares(parent) => self.tasks.share(parent),
-            EventKind::Code { process, address, code } => self.code((process, address), code, time),
+            EventKind::Code { process, address, code } => self.code((process, address), code),
+            EventKind::Codes(true) => self.code_moments.begin(time),
+            EventKind::Codes(false) => {
+                let weight = self.code_moments.end(time);
+                for group in &mut self.groups {
+                    group.codes.end(weight);
+                    group.forked_codes.end(weight);
+                }
+            }
+            EventKind::LostCodes(codes) => {
+                self.code_moments.count(0.0, codes as f64);
+            }
             EventKind::Peak { process, bytes, anonymous } => {
                 self.tasks.peak(process, (bytes, anonymous), self.page)
             }
@@ -240,7 +253,8 @@ impl Collector {
             }
             return;
         }
-        let touch = Touch { group: number, thread: fault.thread, time, is_burst: fault.is_burst };
+        let Fault { thread, is_burst, .. } = *fault;
+        let touch = Touch { group: number, thread, time, weight: fault.weight, is_burst };
         let before = self.pages.note(process.id, page, touch);
         let is_header = fault.address % self.page < HEADER;
         let is_heap = area.is_some_and(|(_, area)| area.is_heap());
@@ -317,10 +331,10 @@ impl Collector {
     }
 
     /// The error code of a fault of any process of the machine.
-    fn code(&mut self, (number, address): (u32, u64), code: u64, time: u64) {
+    fn code(&mut self, (number, address): (u32, u64), code: u64) {
         const WRITES: u64 = 2;
         const WRITES_PRESENT_PAGE: u64 = 3;
-        if !self.tasks.knows(number) {
+        if !self.code_moments.count(1.0, 0.0) || !self.tasks.knows(number) {
             return;
         }
         let process = self.tasks.get(number, 0);
@@ -330,11 +344,10 @@ impl Collector {
         let was_there = before.is_some_and(|before| process.has_forked_since(before, area));
         let group = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
         if let Some(group) = group {
-            let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;
-            group.codes.add(copies, time, group.minor);
-            group.writes += f64::from(u8::from(code & WRITES != 0));
+            let (writes, copies) = (code & WRITES != 0, code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE);
+            group.codes.add(writes, copies);
             if was_there {
-                group.forked_codes.add(copies, time, group.refaults.forked);
+                group.forked_codes.add(writes, copies);
             }
         }
     }
@@ -424,21 +437,20 @@ mod unit {
         let fork = EventKind::Fork { process: PARENT + 1, parent: PARENT, thread: PARENT + 1 };
         let events = [
             vec![name, map(0x10_0000), map(0x80_0000), fault(0x10_0000), fault(0x10_1000), fault(0x80_0000)],
-            vec![code(0x10_0000, 7), fork],
+            // Outside moments it does not count.
+            vec![code(0x10_0000, 7), EventKind::Codes(true), code(0x10_0000, 7), fork],
             // Copied; given back meanwhile; mapped anew; never seen before.
-            vec![
-                code(0x10_0000, 7),
-                code(0x10_1000, 6),
-                map(0x80_0000),
-                code(0x80_0000, 6),
-                code(0x10_2000, 6),
-            ],
+            (0..40).map(|turn| code(0x10_0000 + turn % 2 * 0x1000, 7 - turn % 2)).collect(),
+            vec![map(0x80_0000), code(0x80_0000, 6), code(0x10_2000, 4)],
+            vec![EventKind::LostCodes(9), EventKind::Codes(false)],
         ];
         for (kind, time) in events.into_iter().flatten().zip(1..) {
             collector.take(Entry { time: time * 1_000_000, kind });
         }
         let group = &collector.groups[0];
-        assert_eq!((group.codes.all, group.forked_codes.all), ((5.0, 2.0), (2.0, 1.0)));
+        assert_eq!(group.forked_codes.shares(), Some((1.0, 0.5)));
+        let shares = group.codes.shares().map(|(writes, copies)| (writes * 43.0, copies * 43.0));
+        assert_eq!(shares.map(|(writes, copies)| (writes.round(), copies.round())), Some((42.0, 21.0)));
     }
 
     #[test]

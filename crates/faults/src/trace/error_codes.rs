@@ -1,99 +1,168 @@
 //! The share of faults that copied a page, by error codes, which are known in moments only. Pure.
 //!
-//! A moment ends after some thousand faults. All codes together would count phases with few faults for too much, so the share in a moment is that
-//! of the faults since the one before. A moment with few codes may be of one phase alone: its share is shrunk to that of all codes (James and
-//! Stein, Estimation with quadratic loss, 1961).
+//! A moment stands for the time since the one before: each of its codes counts as many times as this is longer than the moment. (Hájek's ratio of
+//! two sums; Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992.) All codes alike would count phases with few faults for too
+//! much: a moment ends after some thousand.
 
-/// Nanoseconds without a code after which the next one is of another moment.
-const APART: u64 = 200_000_000;
+/// A shorter moment says little about the time before it, and counts as one of so many nanoseconds.
+const SHORTEST: u64 = 1_000_000;
 /// Fewest codes that show a share.
 const ENOUGH: f64 = 20.0;
-/// With so many codes the share of a moment counts as much as that of all codes. A whole moment has ten times as many.
-const HALF: f64 = 200.0;
 
-/// Error codes, and those by which a fault wrote to a present page, so that it was copied.
-type Codes = (f64, f64);
+/// Error codes; those of faults that wrote; and of these, those that met a page, so that it was copied.
+type Codes = [f64; 3];
 
 #[derive(Clone, Debug, Default)]
 pub struct ErrorCodes {
-    pub all: Codes,
-    /// Those of each moment, and the number of faults at its end.
-    moments: Vec<(Codes, f64)>,
-    /// When the last one came, in nanoseconds.
-    last: u64,
+    number: f64,
+    /// Those of the moment that has not ended.
+    open: Codes,
+    /// The faults that those of the ended moments stand for.
+    faults: Codes,
 }
 
 impl ErrorCodes {
-    /// Adds one, after so many faults.
-    pub fn add(&mut self, copies: bool, time: u64, faults: f64) {
-        if time > self.last.saturating_add(APART) || self.moments.is_empty() {
-            self.moments.push(((0.0, 0.0), faults));
-        }
-        self.last = time;
-        let Some((moment, end)) = self.moments.last_mut() else { return };
-        *end = faults;
-        for sum in [&mut self.all, moment] {
-            *sum = (sum.0 + 1.0, sum.1 + f64::from(u8::from(copies)));
+    pub fn add(&mut self, writes: bool, copies: bool) {
+        self.number += 1.0;
+        for (sum, is_one) in self.open.iter_mut().zip([true, writes, copies]) {
+            *sum += f64::from(u8::from(is_one));
         }
     }
 
-    /// The share, 0 to 1, of so many faults; `None` with too few codes.
-    pub fn share(&self, faults: f64) -> Option<f64> {
-        let all = self.all.1 / self.all.0;
-        let share = |(codes, copies): Codes| (copies + HALF * all) / (codes + HALF);
-        let (mut before, mut copied) = (0.0, 0.0);
-        for (index, (codes, end)) in self.moments.iter().enumerate() {
-            // What came after the last moment is as what came before.
-            let end = if index + 1 == self.moments.len() { faults } else { *end };
-            copied += (end - before).max(0.0) * share(*codes);
-            before = end.max(before);
+    /// Ends a moment, each code of which stands for so many faults.
+    pub fn end(&mut self, weight: f64) {
+        for (sum, codes) in self.faults.iter_mut().zip(std::mem::take(&mut self.open)) {
+            *sum += codes * weight;
         }
-        (self.all.0 >= ENOUGH).then(|| if before > 0.0 { (copied / before).min(1.0) } else { all })
+    }
+
+    /// The shares of faults that wrote, and that copied a page, 0 to 1; `None` with too few codes.
+    pub fn shares(&self) -> Option<(f64, f64)> {
+        let [all, writes, copies] = self.faults;
+        (self.number >= ENOUGH && all > 0.0).then(|| (writes / all, copies / all))
+    }
+
+    pub fn copies(&self) -> Option<f64> {
+        self.shares().map(|(_, copies)| copies)
+    }
+}
+
+/// The moments in which error codes are recorded. Times are in nanoseconds.
+#[derive(Debug, Default)]
+pub struct Moments {
+    /// When the open one began.
+    begun: Option<u64>,
+    /// When the last one ended.
+    ended: u64,
+    /// Codes of the open one: those that were read, and those that found no room.
+    read: f64,
+    lost: f64,
+}
+
+impl Moments {
+    /// None before this time.
+    pub fn since(time: u64) -> Moments {
+        Moments { ended: time, ..Moments::default() }
+    }
+
+    pub fn begin(&mut self, time: u64) {
+        (self.begun, self.read, self.lost) = (Some(time), 0.0, 0.0);
+    }
+
+    /// Counts codes of whatever process; returns whether a moment is open.
+    pub fn count(&mut self, read: f64, lost: f64) -> bool {
+        (self.read, self.lost) = (self.read + read, self.lost + lost);
+        self.begun.is_some()
+    }
+
+    /// Ends one; returns how many faults each of its codes stands for.
+    pub fn end(&mut self, time: u64) -> f64 {
+        let length = time.saturating_sub(self.begun.take().unwrap_or(time)).max(SHORTEST);
+        let all = time.saturating_sub(self.ended).max(length);
+        self.ended = time;
+        all as f64 / length as f64 * (self.read + self.lost) / self.read.max(1.0)
     }
 }
 
 #[cfg(test)]
 mod unit {
+    use figure::stats::Random;
+
     use super::*;
 
-    const SECOND: u64 = 1_000_000_000;
+    const SECOND: f64 = 1e9;
 
-    /// Moments, one each second: faults since the one before, codes, and the share of these that copied a page.
-    fn share(moments: impl Iterator<Item = (f64, u64, f64)>) -> (ErrorCodes, f64) {
-        let (mut codes, mut faults) = (ErrorCodes::default(), 0.0);
-        for (second, (new, number, copies)) in (1..).zip(moments) {
-            faults += new;
-            let is_copy = |code: u64| (code as f64) < number as f64 * copies;
-            (0..number).for_each(|code| codes.add(is_copy(code), second * SECOND + code, faults));
+    /// Phases of a program: seconds, faults a second, and the share of these that copy a page.
+    type Phases<'a> = &'a [(f64, f64, f64)];
+
+    /// The share by moments of at most 50 ms and 2000 faults, a second apart; and in truth. Rings have room for so many codes.
+    fn shares(phases: Phases, random: &mut Random, room: u64) -> (f64, f64) {
+        let (mut codes, mut moments) = (ErrorCodes::default(), Moments::since(0));
+        let (mut time, mut truth, mut next) = (0.0, (0.0, 0.0), 0.02);
+        for (seconds, rate, copies) in phases {
+            let end = time + seconds;
+            truth = (truth.0 + seconds * rate, truth.1 + seconds * rate * copies);
+            while next < end {
+                let length = (2000.0 / rate).min(0.05).min(end - next);
+                moments.begin((next * SECOND) as u64);
+                let faults = (length * rate) as u64;
+                for _ in 0..faults.min(room) {
+                    let copies = random.uniform() < *copies;
+                    codes.add(copies, copies);
+                }
+                moments.count(faults.min(room) as f64, faults.saturating_sub(room) as f64);
+                codes.end(moments.end(((next + length) * SECOND) as u64));
+                next += length + 0.5 + random.uniform();
+            }
+            time = end;
         }
-        let share = codes.share(faults).unwrap();
-        (codes, share)
+        (codes.copies().unwrap(), truth.1 / truth.0)
+    }
+
+    /// The mean over many runs.
+    fn mean(phases: Phases, room: u64) -> (f64, f64) {
+        let mut random = Random::new(1);
+        let runs: Vec<_> = (0..100).map(|_| shares(phases, &mut random, room)).collect();
+        (runs.iter().map(|run| run.0).sum::<f64>() / runs.len() as f64, runs[0].1)
     }
 
     #[test]
-    fn a_moment_speaks_for_the_faults_since_the_one_before() {
-        // A server that copies pages in one second of ten, and then takes ten times as many faults.
-        let phases =
-            (0..100).map(|second| if second % 10 == 0 { (5e5, 2000, 1.0) } else { (5e4, 2000, 0.0) });
-        let (codes, share) = share(phases);
-        assert_eq!(codes.all.1 / codes.all.0, 0.1, "of all codes");
-        assert!((share - 5.0 / 9.5).abs() < 0.1, "{share}, in truth {}", 5.0 / 9.5);
+    fn a_moment_stands_for_the_time_since_the_one_before() {
+        let saves = [(1.0, 500_000.0, 1.0), (9.0, 50_000.0, 0.0)].repeat(10);
+        let ends = [(5.0, 500_000.0, 0.02), (0.05, 20_000.0, 1.0)];
+        let steady = [(10.0, 300.0, 0.3)];
+        // Of the first phase's codes, three of four find no room.
+        let fast = [(1.0, 500_000.0, 1.0), (9.0, 5_000.0, 0.0)].repeat(10);
+        for (phases, room) in [(&saves[..], 4000), (&fast, 500), (&ends, 4000), (&steady, 4000)] {
+            let (share, truth) = mean(phases, room);
+            assert!((share - truth).abs() < 0.07, "{phases:?}: {share}, in truth {truth}");
+        }
     }
 
     #[test]
-    fn a_moment_with_few_codes_says_little() {
-        let moments = [(1e5, 2000, 0.01), (1e5, 30, 1.0), (1e5, 2000, 0.01)];
-        let (_, share) = share(moments.into_iter());
-        assert!((0.02..0.12).contains(&share), "{share}");
+    fn the_end_of_a_program_says_little_about_what_came_before() {
+        let mut codes = ErrorCodes::default();
+        let mut moments = Moments::since(0);
+        for (begin, length, number, copies) in
+            [(100, 4, 2000, false), (1100, 4, 2000, false), (2100, 10, 300, true)]
+        {
+            moments.begin(begin * 1_000_000);
+            (0..number).for_each(|_| codes.add(copies, copies));
+            moments.count(f64::from(number), 0.0);
+            codes.end(moments.end((begin + length) * 1_000_000));
+        }
+        let share = codes.copies().unwrap();
+        assert!((0.03..0.06).contains(&share), "{share}; of all codes alike {}", 300.0 / 4300.0);
     }
 
     #[test]
     fn few_codes_show_nothing() {
-        let of = |codes: u64, faults| {
-            let mut all = ErrorCodes::default();
-            (0..codes).for_each(|code| all.add(code % 4 == 0, code, 0.0));
-            all.share(faults)
+        let of = |number: u32| {
+            let mut codes = ErrorCodes::default();
+            (0..number).for_each(|code| codes.add(code % 2 == 0, code % 4 == 0));
+            codes.end(1.0);
+            codes.shares()
         };
-        assert_eq!([of(19, 1e6), of(20, 1e6), of(20, 0.0)], [None, Some(0.25), Some(0.25)]);
+        assert_eq!([of(19), of(20)], [None, Some((0.5, 0.25))]);
     }
 }

@@ -145,6 +145,8 @@ impl Writer {
             | EventKind::Uncounted(_)
             | EventKind::Shares(_)
             | EventKind::Code { .. }
+            | EventKind::Codes(_)
+            | EventKind::LostCodes(_)
             | EventKind::Block(_) => {
                 return;
             }

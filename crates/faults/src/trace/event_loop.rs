@@ -12,6 +12,7 @@ use super::block_faults::BlockFaults;
 use super::calls::Calls;
 use super::collect::{Collector, SampleTotals};
 use super::control::{AIM, Control, Interval, Maps, Sampling, YOUNG, chosen};
+use super::error_codes::Moments;
 use super::event_log::Writer;
 use super::events::{Events, Scope};
 use super::minor_faults::MinorFaults;
@@ -124,6 +125,7 @@ impl EventLoop {
         collector.call_counts.watched = watched;
         if calls.is_ok() {
             collector.call_counts.counting(true, self::now());
+            collector.code_moments = Moments::since(self::now());
         }
         if let Some(writer) = event_log {
             collector.log_to(writer);
@@ -196,6 +198,7 @@ impl EventLoop {
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
+        self.watch_codes(false);
         if let Ok(calls) = &mut self.calls {
             calls.close(&mut self.sorter.unsorted);
         }

@@ -82,8 +82,6 @@ pub struct Group {
     /// Error codes of its faults, and of those at pages that were there before the last fork.
     pub codes: ErrorCodes,
     pub forked_codes: ErrorCodes,
-    /// Error codes of faults that wrote.
-    pub writes: f64,
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 

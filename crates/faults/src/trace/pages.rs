@@ -1,29 +1,56 @@
-//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is sampled.
+//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is recorded.
 //! Pure.
 //!
-//! A page that stays is faulted in once; one that is given back and taken again, many times. Samples alone do
-//! not distinguish the two: of a program that goes through many pages in turn, all pages are sampled once
-//! before any is sampled twice. So pages in a *burst* are marked, and later samples are compared with them
-//! (capture and recapture): a marked page that is sampled `h` times later was faulted in about `h/q` times
-//! more, where a share `q` of the faults is sampled.
+//! A page that stays is faulted in once; one that is given back and taken again, many times. Two samples at a page show that it
+//! was faulted in again, and the other samples at that page stand for so many faults there. Of a program that goes through many
+//! pages in turn, hardly one is sampled twice. So the pages of *bursts* are compared with the samples as well (capture and
+//! recapture): a marked page's other samples, before and after, stand for its other faults. Bursts are few, and may miss what a
+//! program does between them.
+//!
+//! Both hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// Pages that are remembered at most: some 64 MB.
+/// Pages that are remembered at most: some 100 MB.
 const MOST: usize = 1 << 20;
 /// A page with so many faults after it was marked is faulted in again and again.
 const OFTEN: f64 = 3.0;
+/// Pairs of samples at the same page that show how often pages come back. Fewer show only that some did.
+const PAIRS: f64 = 20.0;
+/// Samples of a page show two faults only so many nanoseconds apart: those of a window ([`windows`](super::windows)) are not independent.
+const APART: u64 = 20_000_000;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Page {
     group: u32,
     /// Faults in bursts.
     marks: u32,
-    /// Samples since it was marked.
+    /// Samples of faults that are not in bursts.
     hits: u32,
-    /// Samples.
+    /// Samples, the sum of their weights, and that of the products of each two.
     count: u32,
+    weight: f32,
+    products: f32,
     last: u64,
+}
+
+impl Page {
+    /// Adds a fault, `is_twice` if its other record came just before.
+    fn add(&mut self, touch: Touch, is_twice: bool) {
+        if touch.is_burst {
+            self.marks += 1;
+            self.hits = self.hits.saturating_sub(u32::from(is_twice));
+        } else {
+            let weight = touch.weight as f32;
+            self.count += 1;
+            self.hits += u32::from(!is_twice);
+            if touch.time >= self.last.saturating_add(APART) {
+                self.products += weight * self.weight;
+            }
+            self.weight += weight;
+        }
+    }
 }
 
 /// A fault, of a burst or sampled.
@@ -32,6 +59,8 @@ pub struct Touch {
     pub group: u32,
     pub thread: u32,
     pub time: u64,
+    /// How many faults a sample stands for.
+    pub weight: u64,
     pub is_burst: bool,
 }
 
@@ -47,27 +76,25 @@ impl Pages {
     /// Adds a fault; returns the time of the page's fault before. In a burst the kernel writes two records of a fault that is
     /// sampled, the one or the other first and microseconds apart: they are one fault.
     pub fn note(&mut self, space: u32, page: u64, touch: Touch) -> Option<u64> {
-        let Touch { group, thread, time, is_burst } = touch;
-        let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
+        let Touch { group, thread, time, is_burst, .. } = touch;
         if self.last.len() >= MOST {
             self.last.clear();
         }
         let last = self.last.insert(thread, ((space, page), is_burst));
         let is_twice = last == Some(((space, page), !is_burst));
-        if let Some(page) = self.pages.get_mut(&(space, page)) {
-            if is_twice {
-                (page.marks, page.count) = (page.marks + mark, page.count + sample);
-                return None;
-            }
-            let before = page.last;
-            page.hits += if page.marks > 0 { sample } else { 0 };
-            *page = Page { group, last: time, marks: page.marks + mark, count: page.count + sample, ..*page };
-            return Some(before);
+        let is_full = self.pages.len() >= MOST;
+        let page = match self.pages.entry((space, page)) {
+            Entry::Vacant(_) if is_full => return None,
+            Entry::Vacant(vacant) => vacant.insert(Page::default()),
+            Entry::Occupied(page) => page.into_mut(),
+        };
+        let before = (page.marks + page.count > 0).then_some(page.last);
+        page.add(touch, is_twice);
+        if is_twice {
+            return None;
         }
-        if self.pages.len() < MOST {
-            self.pages.insert((space, page), Page { group, marks: mark, hits: 0, count: sample, last: time });
-        }
-        None
+        (page.group, page.last) = (group, time);
+        before
     }
 
     /// When a page was faulted in last, as far as is known.
@@ -75,70 +102,129 @@ impl Pages {
         Some(self.pages.get(&(space, page))?.last)
     }
 
-    /// The share (0 to 1) of refaults by group, with its standard error, where a share `q` of the faults was sampled.
-    pub fn refaults(&self, q: f64) -> HashMap<u32, (f64, f64)> {
-        let q = q.clamp(1e-9, 1.0);
+    /// The share (0 to 1) of refaults by group, with its standard error.
+    pub fn refaults(&self) -> HashMap<u32, (f64, f64)> {
         let mut tallies: HashMap<u32, Tally> = HashMap::new();
         for page in self.pages.values() {
             tallies.entry(page.group).or_default().add(page);
         }
-        tallies.into_iter().map(|(group, tally)| (group, tally.refaults(q))).collect()
+        tallies.into_iter().map(|(group, tally)| (group, tally.refaults())).collect()
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
-    /// Faults of bursts at pages that are faulted in again and again.
-    often: f64,
-    /// Faults of bursts at other pages.
-    others: f64,
-    others_pages: f64,
-    /// Further faults of other pages: within bursts, and as samples.
-    others_again: (f64, f64),
-    /// Samples, and pages that were sampled.
-    sampled: (f64, f64),
+    bursts: Bursts,
+    samples: Samples,
 }
 
 impl Tally {
     fn add(&mut self, page: &Page) {
-        let (marks, hits) = (f64::from(page.marks), f64::from(page.hits));
-        if page.count > 0 {
-            self.sampled = (self.sampled.0 + f64::from(page.count), self.sampled.1 + 1.0);
-        }
+        self.bursts.add(page);
+        self.samples.add(page);
+    }
+
+    /// The larger share counts: neither finds refaults where there are none.
+    fn refaults(&self) -> (f64, f64) {
+        let (samples, of_sample) = (self.samples.refaults(), self.samples.of_sample());
+        let bursts = self.bursts.refaults(of_sample).filter(|bursts| bursts.0 >= samples.0);
+        bursts.unwrap_or(samples)
+    }
+}
+
+/// Faults of bursts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bursts {
+    /// At pages that are faulted in again and again.
+    often: f64,
+    /// At other pages.
+    others: f64,
+    others_pages: f64,
+    /// Samples of those pages, and their further faults: of bursts, and those for which the samples stand.
+    others_hits: f64,
+    others_again: f64,
+}
+
+impl Bursts {
+    fn add(&mut self, page: &Page) {
+        let [marks, hits, count] = [page.marks, page.hits, page.count].map(f64::from);
         if page.marks == 0 {
         } else if marks - 1.0 + hits >= OFTEN {
             self.often += marks;
         } else {
             self.others += marks;
             self.others_pages += 1.0;
-            self.others_again = (self.others_again.0 + marks - 1.0, self.others_again.1 + hits);
+            self.others_hits += hits;
+            self.others_again += marks - 1.0 + hits / count.max(1.0) * f64::from(page.weight);
         }
     }
 
-    /// The error is that of the few samples that met a page again (Poisson; one more, as none may be by chance).
-    fn refaults(&self, q: f64) -> (f64, f64) {
-        let (samples, pages) = self.sampled;
+    /// The share, and its error: that of the few samples that met a page again (Poisson; one more, as none may be by chance). `None` without a
+    /// burst.
+    fn refaults(&self, of_sample: f64) -> Option<(f64, f64)> {
         let marked = self.often + self.others;
-        if marked == 0.0 {
-            // Without bursts only pages that were sampled twice count.
-            let again = samples - pages;
-            return if samples > 0.0 {
-                (again / samples, (again + 1.0).sqrt() / samples)
-            } else {
-                (0.0, 0.0)
-            };
-        }
-        let (in_bursts, later) = self.others_again;
         let pages = self.others_pages.max(1.0);
-        let others = (in_bursts + later / q) / pages;
-        let off = (later + 1.0).sqrt() / q / pages / (1.0 + others).powi(2);
+        let others = self.others_again / pages;
+        let off = of_sample * (self.others_hits + 1.0).sqrt() / pages / (1.0 + others).powi(2);
         let share = (self.often + self.others * others / (1.0 + others)) / marked;
-        (share.clamp(0.0, 1.0), self.others * off / marked)
+        (marked > 0.0).then_some((share.min(1.0), self.others * off / marked))
+    }
+}
+
+/// Samples, by the faults that they stand for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Samples {
+    number: f64,
+    /// At pages that are faulted in again and again.
+    often: f64,
+    /// At other pages: samples, and faults.
+    others: f64,
+    others_faults: f64,
+    /// Pairs of samples at the same other page, and the sum over all faults of the other faults at their pages.
+    others_pairs: f64,
+    others_again: f64,
+}
+
+impl Samples {
+    fn add(&mut self, page: &Page) {
+        let [count, faults, products] = [f64::from(page.count), page.weight.into(), page.products.into()];
+        self.number += count;
+        if count - 1.0 >= OFTEN {
+            self.often += faults;
+        } else {
+            self.others += count;
+            self.others_faults += faults;
+            self.others_pairs += if products > 0.0 { count * (count - 1.0) / 2.0 } else { 0.0 };
+            self.others_again += 2.0 * products;
+        }
+    }
+
+    /// How many faults one stands for, on average.
+    fn of_sample(&self) -> f64 {
+        (self.often + self.others_faults) / self.number.max(1.0)
+    }
+
+    /// The share, and its error, that of the pairs (Poisson, as above). Few pairs count as one refault each: at least so many there were.
+    fn refaults(&self) -> (f64, f64) {
+        let faults = (self.often + self.others_faults).max(f64::MIN_POSITIVE);
+        let (number, pairs) = (self.others.max(1.0), self.others_pairs);
+        let others = self.others_again / self.others_faults.max(1.0);
+        let of_pair = 2.0 * self.others_faults / number.powi(2);
+        let (share, of_pair) = if pairs >= PAIRS {
+            (others / (1.0 + others), of_pair / (1.0 + others).powi(2))
+        } else {
+            (pairs / number, 1.0 / number)
+        };
+        let off = of_pair * (pairs + 1.0).sqrt();
+        let of_others = self.others_faults / faults;
+        ((self.often / faults + of_others * share).min(1.0), (of_others * off).min(1.0))
     }
 }
 
 #[cfg(test)]
 mod unit {
+    use figure::stats::Random;
+
     use super::*;
 
     /// Faults in time: one in `period` is sampled, and the first `burst` of each `every` are recorded.
@@ -163,14 +249,20 @@ mod unit {
             kinds.insert((fault % 2) as usize * kinds.len(), false);
             kinds.retain(|is_burst| *is_burst || is_sample);
             for (order, is_burst) in (0..).zip(kinds) {
-                let touch = Touch { group: 7, thread: 1, time: fault * 10_000 + order * 9_000, is_burst };
+                let touch = Touch {
+                    group: 7,
+                    thread: 1,
+                    time: fault * 10_000 + order * 9_000,
+                    weight: self.period,
+                    is_burst,
+                };
                 self.pages.note(1, page, touch);
             }
             self.fault += 1;
         }
 
         fn refaults(&self) -> f64 {
-            self.pages.refaults(1.0 / self.period as f64)[&7].0
+            self.pages.refaults()[&7].0
         }
     }
 
@@ -194,6 +286,34 @@ mod unit {
     }
 
     #[test]
+    fn bursts_at_other_times_than_most_faults() {
+        // The only burst is at the end of a program, of pages that it had before.
+        let mut end = Watch { fault: 800_000, ..Watch::new(1009, 5_000, 1_000_000) };
+        (0..203_000).for_each(|fault| end.at(fault % 20_000));
+        assert!(end.refaults() > 0.85, "{}", end.refaults());
+        // Or it is of the program's start, before it goes through its pages again and again.
+        let mut start = Watch::new(101, 500, 1_000_000);
+        (0..500).for_each(|page| start.at(100_000 + page));
+        let mut random = Random::new(1);
+        (0..200_000).for_each(|_| start.at(random.index(4096) as u64));
+        assert!(start.refaults() > 0.95, "{}", start.refaults());
+    }
+
+    #[test]
+    fn samples_of_one_window_are_no_pair() {
+        let share = |apart: u64| {
+            let mut pages = Pages::default();
+            for (page, turn) in (0..40).flat_map(|page| [(page, 0), (page, 1)]) {
+                let time = page * 1_000_000_000 + turn * apart;
+                pages.note(1, page, Touch { group: 7, thread: 1, time, weight: 1000, is_burst: false });
+            }
+            pages.refaults()[&7].0
+        };
+        assert_eq!(share(1_000_000), 0.0);
+        assert!(share(100_000_000) > 0.99);
+    }
+
+    #[test]
     fn a_mixture_has_its_share() {
         let mut watch = Watch::new(53, 5_000, 100_000);
         for fault in 0..1_000_000 {
@@ -210,7 +330,7 @@ mod unit {
             // A page in five is faulted in again, once and much later.
             (0..60_000)
                 .for_each(|fault| watch.at(if fault % 6 == 5 { fault / 6 * 5 % 40_000 } else { fault }));
-            watch.pages.refaults(1.0 / 101.0)[&7]
+            watch.pages.refaults()[&7]
         };
         let all: Vec<(f64, f64)> = (0..40).map(|first| off(first * 7)).collect();
         let mean = all.iter().map(|one| one.0).sum::<f64>() / 40.0;
@@ -222,7 +342,7 @@ mod unit {
     #[test]
     fn the_fault_before_is_returned_and_address_spaces_differ() {
         let mut pages = Pages::default();
-        let touch = |thread, time, is_burst| Touch { group: 0, thread, time, is_burst };
+        let touch = |thread, time, is_burst| Touch { group: 0, thread, time, weight: 10, is_burst };
         assert_eq!(pages.note(1, 6, touch(1, 1, false)), None);
         assert_eq!(pages.note(1, 6, touch(1, 2, false)), Some(1));
         assert_eq!(pages.note(2, 6, touch(1, 3, false)), None);
@@ -231,7 +351,7 @@ mod unit {
         assert_eq!(pages.note(1, 7, touch(1, 90_001, true)), None);
         assert_eq!(pages.note(1, 7, touch(1, 190_000, false)), None, "the same fault, in the other order");
         assert_eq!(pages.note(1, 7, touch(2, 190_001, true)), Some(90_001), "another thread's");
-        assert_eq!(pages.refaults(0.1)[&0].0, 1.0 / 3.0, "one of three in the burst");
+        assert_eq!(pages.refaults()[&0].0, 1.0 / 3.0, "one of three in the burst");
         assert_eq!(pages.note(1, 5, touch(1, 300_000, false)), Some(4));
     }
 }

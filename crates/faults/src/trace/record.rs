@@ -43,7 +43,8 @@ pub struct Entry {
 /// - `Window`: a window opens or closes ([`windows`](super::windows)). Without any, minor faults are sampled all the time.
 /// - `Uncounted`: calls with records that found no room.
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
-/// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
+/// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written. `Codes`: whether they are recorded from now on.
+///   `LostCodes`: those that found no room.
 /// - `Peak`: the most memory that a process had at once so far, and what it has now that is of no file; read from /proc.
 /// - `Lost`: records that found no room, and the events that they stand for; 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
@@ -58,6 +59,8 @@ pub enum EventKind {
     Uncounted(u64),
     Shares(u32),
     Code { process: u32, address: u64, code: u64 },
+    Codes(bool),
+    LostCodes(u64),
     Peak { process: u32, bytes: u64, anonymous: u64 },
     Mappings(bool),
     Window(bool),

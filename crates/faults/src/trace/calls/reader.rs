@@ -103,15 +103,16 @@ impl<'r> Visitor<'r> for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Lost records of calls and forks. Stacks and error codes are samples: they may be lost.
+    /// Lost records. Stacks are samples: they may be lost.
     fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
         let time = metadata.sample_id().time()?;
-        let calls = match self.set {
-            Set::Counts => records,
-            Set::Forks => 0,
-            Set::Stacks | Set::Codes => return None,
+        let kind = match self.set {
+            Set::Counts => EventKind::Uncounted(records),
+            Set::Forks => EventKind::Uncounted(0),
+            Set::Codes => EventKind::LostCodes(records),
+            Set::Stacks => return None,
         };
-        Some(Entry { time, kind: EventKind::Uncounted(calls) })
+        Some(Entry { time, kind })
     }
 }
 
