@@ -102,7 +102,7 @@ impl AddressSpace {
             self.add_heap(map, area);
             return added;
         }
-        let old = self.areas.get(&map.start).filter(|_| is_arena(map.start, map.end));
+        let old = self.areas.get(&map.start).filter(|old| self.has_changed(old, map));
         // An arena that grew, or got other rights, is as old as it was.
         if let Some(old) = old {
             area.since = old.since;
@@ -146,8 +146,8 @@ impl AddressSpace {
     }
 
     /// Adds an anonymous mapping. The kernel reports it with all that it merged with. The part that was not
-    /// mapped before is new, as one piece; if there is none, all of it is new, as it was unmapped in between.
-    /// Returns the new bytes.
+    /// mapped before is new, as one piece. If there is none, one piece was unmapped in between. It is taken to be the youngest: what came last
+    /// mostly goes first. Returns the new bytes.
     fn merge(&mut self, map: &Map, area: Area) -> u64 {
         self.mark_gone(map);
         let touching = self.areas.range(..map.end).rev().take_while(|(_, old)| old.end > map.start);
@@ -166,7 +166,11 @@ impl AddressSpace {
             }
             at = to;
         }
-        let Some(first) = first else { return map.end - map.start };
+        let (first, last) = match (first, parts.iter().max_by_key(|(_, part)| part.since)) {
+            (Some(first), _) => (first, last),
+            (None, Some((start, youngest))) => (*start, youngest.end),
+            (None, None) => return 0,
+        };
         for (start, old) in parts {
             if old.end <= first || start >= last {
                 self.put(start, Area { joined, ..old });
@@ -261,13 +265,23 @@ impl AddressSpace {
         if holds_stack && near(address, sp) {
             return Memory::ThreadStack;
         }
-        if is_arena(start, area.end) { Memory::Arena } else { Memory::Mapping }
+        if self.is_arena(start, area.end) { Memory::Arena } else { Memory::Mapping }
     }
-}
 
-/// Whether a mapping may be a heap of a thread's arena.
-fn is_arena(start: u64, end: u64) -> bool {
-    start.is_multiple_of(ARENA) && start > 0 && end.saturating_sub(start) <= ARENA
+    /// Whether a mapping may be a heap of a thread's arena: the part that it has not grown to is reserved (glibc, new_heap). Linux 6.7 aligns
+    /// mappings to huge pages: one in 32 of others begins at such an address.
+    fn is_arena(&self, start: u64, end: u64) -> bool {
+        let full = start.saturating_add(ARENA);
+        let is_reserved = || self.find(full - 1).is_some_and(|(_, rest)| rest.protection == 0);
+        start.is_multiple_of(ARENA) && start > 0 && (end == full || end < full && is_reserved())
+    }
+
+    /// Whether a record of an arena, the old one at its place, is of a change: mprotect writes none if nothing changes.
+    fn has_changed(&self, old: &Area, map: &Map) -> bool {
+        let is_same = (old.end, old.protection) == (map.end, map.protection);
+        let is_arena = |end: u64| self.is_arena(map.start, end);
+        !is_same && map.end <= map.start.saturating_add(ARENA) && is_arena(old.end)
+    }
 }
 
 /// Whether an address is on the stack of this pointer. Stacks of threads have 8 MB by default, and the area
@@ -316,13 +330,18 @@ mod unit {
         let mut space = AddressSpace::default();
         space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
         space.add(&map(0x10000, 0x50000, "[heap]", 3), 1);
+        space.add(&map(ARENA * 4, ARENA * 6, "//anon", 0), 1);
         space.add(&map(ARENA * 4, ARENA * 4 + 0x21000, "//anon", 3), 1);
+        space.add(&map(ARENA * 5, ARENA * 6, "//anon", 3), 1);
+        space.add(&map(ARENA * 7, ARENA * 7 + 0x100_0000, "//anon", 3), 1);
         space.add(&map(ARENA * 9 + 0x1000, ARENA * 9 + 0x801000, "", 3), 1);
         space.add(&map(ARENA * 20, ARENA * 20 + 0x21000, "[stack]", 3), 1);
         let thread = Some(ARENA * 9 + 0x800000);
         assert_eq!(space.memory(0x2000, None), Memory::File);
         assert_eq!(space.memory(0x10000, None), Memory::Heap);
         assert_eq!(space.memory(ARENA * 4 + 5, thread), Memory::Arena);
+        assert_eq!(space.memory(ARENA * 5 + 5, thread), Memory::Arena, "it has grown to its end");
+        assert_eq!(space.memory(ARENA * 7 + 5, thread), Memory::Mapping, "nothing is reserved behind it");
         assert_eq!(space.memory(ARENA * 9 + 0x7ff000, thread), Memory::ThreadStack);
         assert_eq!(space.memory(ARENA * 9 + 0x7ff000, None), Memory::Mapping);
         assert_eq!(space.memory(ARENA * 20 + 8, None), Memory::Stack);
@@ -366,8 +385,28 @@ mod unit {
         };
         assert_eq!([add(&mut space, 0x20_0000, 1), add(&mut space, 0x10_0000, 2)], [0x20_0000, 0x10_0000]);
         // It was unmapped, which no record shows, and is mapped again.
-        assert_eq!(add(&mut space, 0x10_0000, 3), 0x30_0000);
-        assert_eq!(space.find(0x10_0000).map(|(_, area)| area.since), Some(3));
+        assert_eq!(add(&mut space, 0x10_0000, 3), 0x10_0000);
+        let age = |at| space.find(at).map(|(_, area)| (area.since, area.joined));
+        assert_eq!([0x10_0000, 0x20_0000].map(age), [Some((3, 3)), Some((1, 3))]);
+    }
+
+    #[test]
+    fn what_is_new_where_an_arena_may_begin() {
+        let mut space = AddressSpace::default();
+        let since = |space: &AddressSpace, address| space.find(address).map(|(_, area)| area.since);
+        space.add(&map(ARENA * 4, ARENA * 6, "//anon", 0), 1);
+        for (end, time) in [(0x2_1000, 2), (0x40_0000, 3), (ARENA, 4)] {
+            space.add(&map(ARENA * 4, ARENA * 4 + end, "//anon", 3), time);
+        }
+        assert_eq!(since(&space, ARENA * 4 + 0x30_0000), Some(2), "an arena that grew");
+        // The next one, which merges with it.
+        assert_eq!(space.add(&map(ARENA * 4, ARENA * 5 + 0x2_1000, "//anon", 3), 5).fresh, 0x2_1000);
+        assert_eq!([ARENA * 4, ARENA * 5].map(|at| since(&space, at)), [Some(2), Some(5)]);
+        // A block that is mapped again and again at the same place.
+        for time in [6, 7] {
+            space.add(&map(ARENA * 8, ARENA * 9, "//anon", 3), time);
+            assert_eq!(since(&space, ARENA * 8), Some(time));
+        }
     }
 
     #[test]
