@@ -126,6 +126,32 @@ fn python_with_big_objects() {
     assert_causes("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
 }
 
+/// Children that share the address space are no forks, and copy nothing.
+#[test]
+fn a_program_that_starts_others_while_it_gives_memory_back() {
+    const PURGES: &str = "import mmap, os
+n = 16 << 20
+m = mmap.mmap(-1, n, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+m.madvise(mmap.MADV_NOHUGEPAGE)
+for turn in range(60):
+    m[::4096] = b'x' * (n >> 12)
+    os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
+    m.madvise(mmap.MADV_DONTNEED)";
+    if !IS_GNU || !has(&["python3", "true"]) {
+        return;
+    }
+    let record = watched(&["python3", "-c", PURGES], 0);
+    let calls = figure(&record, "faults.calls");
+    if calls.value.is_none() {
+        eprintln!("skipped: {}", calls.reason.as_deref().unwrap_or_default());
+        return;
+    }
+    assert_causes("spawns", &record, &[(Purge, Some(Manager::Program))], 0.6, 0.3);
+    let purge = figure(&record, "faults.mechanism.purge.program");
+    let forks = purge.evidence.get(PROGRAM_FORKS).into_value();
+    assert!(forks.is_some_and(|forks| forks <= 10.0), "{forks:?} of 60");
+}
+
 /// In a root of its own, as in a container, the files of a program have other names than here.
 #[test]
 fn python_in_a_root_of_its_own() {

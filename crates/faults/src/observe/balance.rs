@@ -14,7 +14,7 @@ use crate::trace::call_counts::{Account, Sum};
 
 /// Fewest samples of faults, and fewest calls.
 const SAMPLES: f64 = 30.0;
-const CALLS: f64 = 8.0;
+const CALLS: f64 = 4.0;
 /// The error of the comparison beyond that of the samples: pages whose faults or calls are just outside of the moments.
 const EDGES: f64 = 0.15;
 
@@ -229,6 +229,7 @@ mod unit {
         let unmapped = |calls, pages| (Call::Munmap, calls, pages);
         assert_eq!(settled(&[advised(100.0), unmapped(50.0, 400.0)]), [0.2, 0.8]);
         assert_eq!(settled(&[advised(100.0), unmapped(50.0, 150.0)]), [0.7, 0.3], "it gave back no more");
+        assert_eq!(settled(&[advised(100.0), unmapped(4.0, 400.0)]), [0.2, 0.8]);
         assert_eq!(settled(&[advised(100.0), unmapped(3.0, 400.0)]), [1.0, 0.0], "too few calls");
         // A runtime that takes memory, and unmaps none.
         assert_eq!(settled(&[advised(100.0), (Call::Mmap, 50.0, 100_000.0)]), [1.0, 0.0]);
