@@ -68,6 +68,7 @@ fn touched(shape: &Shape) -> f64 {
         | Work::FileCopy(bytes)
         | Work::Swap(bytes)
         | Work::Merge(bytes)
+        | Work::Balance(bytes)
         | Work::Userfault(bytes)
         | Work::Share(bytes) => bytes as f64 / page(),
         // Of these pages each is read, then written.
@@ -226,7 +227,9 @@ fn a_huge_page_is_one_fault() {
 
 #[test]
 fn a_shape_that_needs_what_the_machine_lacks_says_so() {
-    for (name, words) in [("swap", "no swap"), ("ksm", "KSM"), ("userfaultfd", "userfaultfd is refused")] {
+    let all =
+        [("swap", "no swap"), ("ksm", "KSM"), ("numa", "NUMA"), ("userfaultfd", "userfaultfd is refused")];
+    for (name, words) in all {
         let shape = find(name).unwrap();
         match run(&shape, Amount::Iterations(2), &[]) {
             Ok(each) => assert!(each.minor + each.major > touched(&shape) / 4.0, "{name}: {each:?}"),
@@ -256,7 +259,8 @@ fn a_server_keeps_its_pace() {
 fn every_shape_is_in_a_test() {
     let elsewhere =
         ["calloc", "growth", "fork", "purge", "map-churn", "stacks", "file", "file-dropped", "thp"];
-    let kernels = ["file-copy", "zero-page", "swap", "ksm", "userfaultfd", "shared-memory", "start-up"];
+    let kernels =
+        ["file-copy", "zero-page", "swap", "ksm", "numa", "userfaultfd", "shared-memory", "start-up"];
     for shape in shapes() {
         let is_tested = TABLE
             .iter()

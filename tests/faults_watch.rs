@@ -62,6 +62,7 @@ fn each_shape_of_the_kernels_own_shows_its_mechanism() {
         ("userfaultfd", 100, Mechanism::Userfault, 0.6),
         ("swap", 20, Mechanism::Reclaim, 0.6),
         ("ksm", 4, Mechanism::Unmerge, 0.4),
+        ("numa", 3, Mechanism::NumaHinting, 0.6),
     ];
     for (name, iterations, mechanism, least) in shapes {
         let shape = faults::demo::find(name).unwrap();

@@ -192,7 +192,7 @@ fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
     put(&part("busybox"), "/bin/busybox");
     let commands = [
         "sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep", "rmdir", "insmod",
-        "ls", "head",
+        "ls", "head", "id", "sed",
     ];
     for command in commands {
         std::os::unix::fs::symlink("/bin/busybox", root.join("bin").join(command)).unwrap();

@@ -111,6 +111,9 @@ tell moved $?
 
 # The same by the file that users have, and its twin without it.
 run planted truebench selftest memory/wrong-node --format json
+
+# Pages that NUMA balancing takes away.
+run balanced truebench selftest faults/numa-balanced --all --format json
 ";
 
 #[cfg(target_arch = "x86_64")]
@@ -178,9 +181,12 @@ fn two_packages_and_a_memory_only_node() {
         assert_eq!(placed.outcome, Outcome::Fail, "{cell}: {}", placed.detail);
     }
 
-    let ran = guest.ran("planted");
-    let table: serde_json::Value =
-        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    let row = &table["rows"][0];
-    assert_eq!((&row["first"], &row["clean"], &row["alarms"]), (&1.into(), &1.into(), &0.into()), "{row:#}");
+    for defect in ["planted", "balanced"] {
+        let ran = guest.ran(defect);
+        let table: serde_json::Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        let row = &table["rows"][0];
+        let tally = (&row["first"], &row["clean"], &row["alarms"]);
+        assert_eq!(tally, (&1.into(), &1.into(), &0.into()), "{row:#}");
+    }
 }

@@ -77,10 +77,9 @@ mod unit {
             let mechanism = Mechanism::of(info.mechanism);
             assert!(mechanism.is_some_and(|known| known != Mechanism::Unexplained), "{info:?}");
         }
-        // All but one that a program cannot cause by itself.
         let has_shape = |mechanism: &&Mechanism| shapes().any(|shape| shape.mechanism == **mechanism);
         let missing: Vec<_> = Mechanism::ALL.iter().filter(|mechanism| !has_shape(mechanism)).collect();
-        assert_eq!(missing, [&Mechanism::NumaHinting, &Mechanism::Unexplained]);
+        assert_eq!(missing, [&Mechanism::Unexplained]);
     }
 
     #[test]

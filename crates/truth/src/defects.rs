@@ -116,6 +116,7 @@ const FILES: &[(&str, &str)] = files![
     "faults/mimalloc-unmaps",
     "faults/no-disk",
     "faults/no-huge-pages",
+    "faults/numa-balanced",
     "faults/pages-merged",
     "faults/pages-provided",
     "faults/pages-swapped",

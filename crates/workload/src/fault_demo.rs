@@ -11,6 +11,7 @@ pub mod blocks;
 mod failure;
 mod file;
 mod kernel;
+mod numa;
 mod pace;
 pub mod pages;
 mod processes;

@@ -73,11 +73,11 @@ pub fn merge(pace: Pace, bytes: usize) -> Result<(), Failure> {
 }
 
 /// Minor faults of this process.
-fn faults() -> u64 {
+pub fn faults() -> u64 {
     sys::usage(libc::RUSAGE_SELF).ru_minflt as u64
 }
 
-fn mapped(bytes: usize, advice: c_int) -> Result<*mut u8, Failure> {
+pub fn mapped(bytes: usize, advice: c_int) -> Result<*mut u8, Failure> {
     let base = sys::fresh(bytes).ok_or(MEMORY)?;
     // SAFETY: the mapping. Kernels without such pages refuse, and need no advice against them.
     let failed = unsafe { libc::madvise(base.cast(), bytes, advice) } != 0;
@@ -97,7 +97,7 @@ fn read(base: *mut u8, bytes: usize) {
 }
 
 /// The beginning of a file; empty if it cannot be read.
-fn file<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
+pub fn file<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
     // SAFETY: a path that ends with zero, and a buffer of this size.
     let count = unsafe {
         let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);

@@ -7,7 +7,7 @@ use super::blocks::{Blocks, Touch};
 use super::failure::Failure;
 use super::pace::Pace;
 use super::pages::{self, After};
-use super::{file, kernel, processes, trim, userfault};
+use super::{file, kernel, numa, processes, trim, userfault};
 
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,8 @@ pub enum Work {
     ReadFirst(usize),
     Swap(usize),
     Merge(usize),
+    /// Uses memory from two NUMA nodes in turn.
+    Balance(usize),
     Userfault(usize),
     /// Forks children that touch so many bytes of shared memory.
     Share(usize),
@@ -66,6 +68,7 @@ impl Work {
             Work::ReadFirst(bytes) => kernel::read_then_write(pace, bytes),
             Work::Swap(bytes) => kernel::swap(pace, bytes),
             Work::Merge(bytes) => kernel::merge(pace, bytes),
+            Work::Balance(bytes) => numa::balance(pace, bytes),
             Work::Userfault(bytes) => userfault::run(pace, bytes),
             Work::Share(bytes) => processes::share(pace, bytes),
             Work::Start => processes::start(pace),
@@ -194,6 +197,10 @@ shapes! {
     "ksm", by "ksm",
     "fills 8 MiB with equal pages, waits until KSM has merged them, and writes to each, which copies it":
     Pace::work(10), Work::Merge(8 * MIB);
+
+    "numa", by "numa-hinting",
+    "uses 32 MiB from the CPUs of two NUMA nodes in turn, whose pages the kernel takes away to see who uses them (NUMA balancing)":
+    Pace::work(10), Work::Balance(32 * MIB);
 
     "userfaultfd", by "userfaultfd",
     "touches 2 MiB whose pages a thread of the program provides one by one, as live migration and snapshots do":
