@@ -51,7 +51,7 @@ const LEAST: (f64, f64) = (4.0, 20.0);
 /// Time between two adjustments of the periods.
 const CONTROL: Duration = Duration::from_millis(20);
 /// Pages of a CPU's rings, by set.
-const PAGES: [usize; 4] = [64, 64, 32, 8];
+const PAGES: [usize; 4] = [64, 64, 64, 8];
 /// Whether the bits of a fault's error code are known: those of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
@@ -173,7 +173,8 @@ impl Calls {
         }
     }
 
-    pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
+    /// Begins or ends a moment of error codes, at this time in ns of CLOCK_MONOTONIC.
+    pub fn watch_codes(&mut self, on: bool, time: u64, entries: &mut Vec<Entry>) {
         if on && let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
@@ -184,7 +185,6 @@ impl Calls {
             disable(&mut self.faults);
         }
         if !self.faults.is_empty() {
-            let time = self.time();
             self.drain(entries);
             entries.push(Entry { time, kind: EventKind::Codes(on) });
         }

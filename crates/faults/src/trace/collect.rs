@@ -207,6 +207,9 @@ impl Collector {
 
     fn block(&mut self, block: &BlockRecord, time: u64) {
         let stack = block.stack.as_ref().map(|(stack, chance)| {
+            if self.tasks.get(stack.process, time).space.find(stack.ip).is_none() {
+                self.tasks.read_again(stack.process, time);
+            }
             let process = self.tasks.get(stack.process, time).clone();
             (self.frames.of(stack, &process), *chance)
         });

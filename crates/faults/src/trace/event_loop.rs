@@ -198,7 +198,10 @@ impl EventLoop {
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
-        self.watch_codes(false);
+        // A burst that the program's end cut short stands for what a whole one does.
+        let left =
+            self.bursts.ends.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
+        self.watch_codes(false, now() + left.as_nanos() as u64);
         if let Ok(calls) = &mut self.calls {
             calls.close(&mut self.sorter.unsorted);
         }
@@ -336,7 +339,7 @@ impl EventLoop {
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
-                self.watch_codes(false);
+                self.watch_codes(false, self::now());
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
                 self.sorter.unsorted.push(end);
@@ -351,7 +354,7 @@ impl EventLoop {
                 if !self.sees_all_maps {
                     self.watch_maps(true);
                 }
-                self.watch_codes(true);
+                self.watch_codes(true, self::now());
                 self.events.turn(Set::Burst, true);
                 let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
                 (self.bursts.ends, self.bursts.faults) = (Some(now + fits.min(BURST)), 0.0);
@@ -365,9 +368,9 @@ impl EventLoop {
         self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
-    fn watch_codes(&mut self, on: bool) {
+    fn watch_codes(&mut self, on: bool, time: u64) {
         if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, &mut self.sorter.unsorted);
+            calls.watch_codes(on, time, &mut self.sorter.unsorted);
         }
     }
 

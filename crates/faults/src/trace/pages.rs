@@ -14,7 +14,7 @@ use std::collections::hash_map::Entry;
 
 /// Pages that are remembered at most: some 100 MB.
 const MOST: usize = 1 << 20;
-/// A page with so many faults after it was marked is faulted in again and again.
+/// A page with so many other faults is faulted in again and again.
 const OFTEN: f64 = 3.0;
 /// Pairs of samples at the same page that show how often pages come back. Fewer show only that some did.
 const PAIRS: f64 = 20.0;
@@ -124,11 +124,12 @@ impl Tally {
         self.samples.add(page);
     }
 
-    /// The larger share counts: neither finds refaults where there are none.
+    /// The larger share counts: neither finds refaults where there are none. Each page that was seen had a first touch.
     fn refaults(&self) -> (f64, f64) {
         let (samples, of_sample) = (self.samples.refaults(), self.samples.of_sample());
         let bursts = self.bursts.refaults(of_sample).filter(|bursts| bursts.0 >= samples.0);
-        bursts.unwrap_or(samples)
+        let (share, off) = bursts.unwrap_or(samples);
+        (share.min(self.samples.most()), off)
     }
 }
 
@@ -175,6 +176,7 @@ impl Bursts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     number: f64,
+    pages: f64,
     /// At pages that are faulted in again and again.
     often: f64,
     /// At other pages: samples, and faults.
@@ -189,6 +191,7 @@ impl Samples {
     fn add(&mut self, page: &Page) {
         let [count, faults, products] = [f64::from(page.count), page.weight.into(), page.products.into()];
         self.number += count;
+        self.pages += f64::from(u8::from(count > 0.0));
         if count - 1.0 >= OFTEN {
             self.often += faults;
         } else {
@@ -204,18 +207,26 @@ impl Samples {
         (self.often + self.others_faults) / self.number.max(1.0)
     }
 
+    /// The largest share that these pages allow.
+    fn most(&self) -> f64 {
+        let faults = self.often + self.others_faults;
+        if faults > 0.0 { (1.0 - self.pages / faults).max(0.0) } else { 1.0 }
+    }
+
     /// The share, and its error, that of the pairs (Poisson, as above). Few pairs count as one refault each: at least so many there were.
     fn refaults(&self) -> (f64, f64) {
         let faults = (self.often + self.others_faults).max(f64::MIN_POSITIVE);
         let (number, pairs) = (self.others.max(1.0), self.others_pairs);
         let others = self.others_again / self.others_faults.max(1.0);
         let of_pair = 2.0 * self.others_faults / number.powi(2);
-        let (share, of_pair) = if pairs >= PAIRS {
-            (others / (1.0 + others), of_pair / (1.0 + others).powi(2))
+        let all = others / (1.0 + others);
+        let (share, off) = if pairs >= PAIRS {
+            (all, of_pair * (pairs + 1.0).sqrt() / (1.0 + others).powi(2))
         } else {
-            (pairs / number, 1.0 / number)
+            // Two errors reach as far as the pairs would show if they were enough.
+            let least = pairs / number;
+            (least, ((pairs + 1.0).sqrt() / number).max((all - least) / 2.0))
         };
-        let off = of_pair * (pairs + 1.0).sqrt();
         let of_others = self.others_faults / faults;
         ((self.often / faults + of_others * share).min(1.0), (of_others * off).min(1.0))
     }
@@ -311,6 +322,31 @@ mod unit {
         };
         assert_eq!(share(1_000_000), 0.0);
         assert!(share(100_000_000) > 0.99);
+    }
+
+    #[test]
+    fn each_page_has_a_first_touch() {
+        let mut watch = Watch::new(1, 0, 10_000);
+        for page in 0..5000_u64 {
+            (0..if page % 4 == 0 { 3 } else { 1 }).for_each(|_| watch.at(page));
+            watch.fault += 3000;
+        }
+        assert!(watch.refaults() <= 1.0 - 5000.0 / 7500.0 + 1e-9, "{}", watch.refaults());
+    }
+
+    #[test]
+    fn few_pairs_have_a_wide_interval() {
+        for pages in [15, 19, 20, 25] {
+            let mut all = Pages::default();
+            let mut note = |page, time| {
+                all.note(1, page, Touch { group: 7, thread: 1, time, weight: 1000, is_burst: false });
+            };
+            (0..1000).for_each(|page| note(page, page));
+            (0..pages).for_each(|page| note(page, 1_000_000_000 + page));
+            let (share, off) = all.refaults()[&7];
+            assert!(share - 2.0 * off < 0.05 || pages >= 20, "{pages}: {share} {off}");
+            assert!(share + 2.0 * off > 0.93, "{pages}: {share} {off}");
+        }
     }
 
     #[test]

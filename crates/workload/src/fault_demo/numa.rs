@@ -11,7 +11,7 @@ use crate::sys::{self, touch};
 const OFF: Failure =
     c"truebench-workload: NUMA balancing is off: as root, echo 1 > /proc/sys/kernel/numa_balancing\n";
 const ONE: Failure = c"truebench-workload: needs CPUs of two NUMA nodes (lscpu)\n";
-const NONE: Failure = c"truebench-workload: NUMA balancing took no pages away in 120 s\n";
+const NONE: Failure = c"truebench-workload: NUMA balancing took too few pages away in 120 s\n";
 /// Nanoseconds. The kernel scans a task at most each second, and once a minute where most of its faults are local (sched/fair.c).
 const PATIENCE: u64 = 120_000_000_000;
 /// Nanoseconds after which the other node is tried: pages that did not move are local here.
@@ -49,7 +49,7 @@ pub fn balance(pace: Pace, bytes: usize) -> Result<(), Failure> {
     })
 }
 
-/// The first allowed CPU, and one of another node, on which this thread is then.
+/// The first CPU of the cpuset, and one of another node, on which this thread is then.
 fn two_nodes() -> Option<[usize; 2]> {
     // SAFETY: asks for a number.
     let all = usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }).unwrap_or(0);
