@@ -100,15 +100,17 @@ fn invalid(check: &str) -> (Option<Verdict>, String) {
 }
 
 fn models() -> impl Strategy<Value = Model> {
-    (1.0_f64..300.0, -2.0_f64..-0.7, 5.0_f64..60.0).prop_map(|(connections, power, seconds)| Model {
-        connections: connections.round(),
-        mean: 10_f64.powf(power),
-        seconds: seconds.round(),
-        slower: 1.0,
-        counted: 1.0,
-        refused: 0.0,
-        falls: false,
-    })
+    (1.0_f64..300.0, -2.0_f64..-0.7, 5.0_f64..60.0)
+        .prop_map(|(connections, power, seconds)| Model {
+            connections: connections.round(),
+            mean: 10_f64.powf(power),
+            seconds: seconds.round(),
+            slower: 1.0,
+            counted: 1.0,
+            refused: 0.0,
+            falls: false,
+        })
+        .prop_filter("a p99 is of 100 requests and more", |model| model.requests() >= 100.0)
 }
 
 proptest! {
