@@ -279,8 +279,7 @@ impl AddressSpace {
     /// Whether a record of an arena, the old one at its place, is of a change: mprotect writes none if nothing changes.
     fn has_changed(&self, old: &Area, map: &Map) -> bool {
         let is_same = (old.end, old.protection) == (map.end, map.protection);
-        let is_arena = |end: u64| self.is_arena(map.start, end);
-        !is_same && map.end <= map.start.saturating_add(ARENA) && is_arena(old.end)
+        !is_same && map.end <= map.start.saturating_add(ARENA) && self.is_arena(map.start, old.end)
     }
 }
 

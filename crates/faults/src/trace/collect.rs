@@ -177,11 +177,7 @@ impl Collector {
     }
 
     fn fault(&mut self, fault: &Fault, time: u64) {
-        let mut process = self.tasks.get(fault.process, time).clone();
-        if process.space.find(fault.address).is_none() {
-            self.tasks.read_again(fault.process, time);
-            process = self.tasks.get(fault.process, time).clone();
-        }
+        let process = self.tasks.with_address(fault.process, fault.address, time).clone();
         let key = Key::of(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
@@ -207,10 +203,7 @@ impl Collector {
 
     fn block(&mut self, block: &BlockRecord, time: u64) {
         let stack = block.stack.as_ref().map(|(stack, chance)| {
-            if self.tasks.get(stack.process, time).space.find(stack.ip).is_none() {
-                self.tasks.read_again(stack.process, time);
-            }
-            let process = self.tasks.get(stack.process, time).clone();
+            let process = self.tasks.with_address(stack.process, stack.ip, time).clone();
             (self.frames.of(stack, &process), *chance)
         });
         if let Some(blocks) = &mut self.blocks {

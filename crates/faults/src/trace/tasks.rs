@@ -158,8 +158,16 @@ impl Tasks {
         }
     }
 
-    /// Reads the mappings of a process again, as an address is in none of them; not too often.
-    pub fn read_again(&mut self, number: u32, time: u64) {
+    /// A process; its mappings are read again if an address is in none of them.
+    pub fn with_address(&mut self, number: u32, address: u64, time: u64) -> &mut Process {
+        if self.get(number, time).space.find(address).is_none() {
+            self.read_again(number, time);
+        }
+        self.get(number, time)
+    }
+
+    /// Reads the mappings of a process again; not too often.
+    fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let again = AGAIN.max(AGAIN_EACH * process.space.areas().len() as u64);
         if time >= process.read.saturating_add(again)
