@@ -16,8 +16,6 @@ use crate::trace::group::{Group, Key, Refaults};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 
-/// By so much the moments in which error codes are known may miss of what a parent copies, which it does only at times.
-const AT_TIMES: f64 = 1.5;
 /// With fewer faults, the growth of a program's memory shows nothing.
 const ENOUGH: f64 = 1000.0;
 /// The tolerance for the error of the samples and of the kernel's count of memory.
@@ -119,14 +117,16 @@ struct Copies {
 
 impl Copies {
     fn new(group: &Group, refault_share: f64) -> Copies {
-        let (refaults, all) = (group.refaults, group.codes.copies());
-        let most = |faults: f64| {
-            all.map_or(1.0, |share| (share * AT_TIMES * group.minor / faults.max(1.0)).min(1.0))
-        };
+        let refaults = group.refaults;
+        let most = |faults: f64| (group.codes.most_copies(group.minor) / faults.max(1.0)).min(1.0);
         let again = refault_share * group.minor;
         let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
         let known = group.forked_codes.copies();
-        Copies { all, forked: known.unwrap_or_else(|| most(forked)), hidden: most(group.minor - again) }
+        Copies {
+            all: group.codes.copies(),
+            forked: known.unwrap_or_else(|| most(forked)),
+            hidden: most(group.minor - again),
+        }
     }
 }
 

@@ -173,24 +173,28 @@ impl Calls {
         }
     }
 
-    /// Begins or ends a moment of error codes, at this time in ns of CLOCK_MONOTONIC.
-    pub fn watch_codes(&mut self, on: bool, time: u64, entries: &mut Vec<Entry>) {
-        if on && let Ok(format) = self.codes.clone() {
-            match self.rings(Set::Codes, &[format]) {
-                Ok(rings) => self.faults = rings,
-                Err(failure) => self.codes = Err(failure),
+    /// Records the error codes of faults from now on, if that is possible.
+    pub fn begin_codes(&mut self, entries: &mut Vec<Entry>) {
+        let Ok(format) = self.codes.clone() else { return };
+        match self.rings(Set::Codes, &[format]) {
+            Ok(rings) => {
+                self.faults = rings;
+                entries.push(Entry { time: self.time(), kind: EventKind::Codes(true) });
             }
+            Err(failure) => self.codes = Err(failure),
         }
-        if !on {
-            disable(&mut self.faults);
+    }
+
+    /// Ends that. The program's end may cut a burst short, by `left`: it stands for what a whole one does.
+    pub fn end_codes(&mut self, left: Duration, entries: &mut Vec<Entry>) {
+        if self.faults.is_empty() {
+            return;
         }
-        if !self.faults.is_empty() {
-            self.drain(entries);
-            entries.push(Entry { time, kind: EventKind::Codes(on) });
-        }
-        if !on {
-            close(mem::take(&mut self.faults));
-        }
+        disable(&mut self.faults);
+        let time = self.time() + left.as_nanos() as u64;
+        self.drain(entries);
+        entries.push(Entry { time, kind: EventKind::Codes(false) });
+        close(mem::take(&mut self.faults));
     }
 
     /// Nanoseconds of CLOCK_MONOTONIC, at most `stop`: a late reader goes on after the program has ended.

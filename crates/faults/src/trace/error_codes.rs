@@ -8,6 +8,8 @@
 const SHORTEST: u64 = 1_000_000;
 /// Fewest codes that show a share.
 const ENOUGH: f64 = 20.0;
+/// By so much the moments may miss of what a parent copies, which it does only at times.
+const AT_TIMES: f64 = 1.5;
 
 /// Error codes; those of faults that wrote; and of these, those that met a page, so that it was copied.
 type Codes = [f64; 3];
@@ -29,7 +31,7 @@ impl ErrorCodes {
         }
     }
 
-    /// Ends a moment, each code of which stands for so many faults.
+    /// Ends a moment; each of its codes stands for `weight` faults.
     pub fn end(&mut self, weight: f64) {
         for (sum, codes) in self.faults.iter_mut().zip(std::mem::take(&mut self.open)) {
             *sum += codes * weight;
@@ -44,6 +46,12 @@ impl ErrorCodes {
 
     pub fn copies(&self) -> Option<f64> {
         self.shares().map(|(_, copies)| copies)
+    }
+
+    /// Of so many faults, the most that copied a page: all for which no moment stands, such as those after the last one, may have.
+    pub fn most_copies(&self, faults: f64) -> f64 {
+        let known = self.faults[0].min(faults);
+        self.copies().map_or(faults, |copies| known * copies * AT_TIMES + faults - known)
     }
 }
 
@@ -153,6 +161,19 @@ mod unit {
         }
         let share = codes.copies().unwrap();
         assert!((0.03..0.06).contains(&share), "{share}; of all codes alike {}", 300.0 / 4300.0);
+    }
+
+    #[test]
+    fn what_no_moment_stands_for_may_have_copied() {
+        let mut codes = ErrorCodes::default();
+        (0..100).for_each(|code| codes.add(true, code < 10));
+        codes.end(20.0);
+        // A share of 0.1 of 2000.
+        assert_eq!(
+            [1000.0, 2000.0, 9000.0].map(|all| codes.most_copies(all).round()),
+            [150.0, 300.0, 7300.0]
+        );
+        assert_eq!(ErrorCodes::default().most_copies(9000.0), 9000.0);
     }
 
     #[test]

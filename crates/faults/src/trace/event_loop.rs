@@ -198,11 +198,10 @@ impl EventLoop {
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
-        // A burst that the program's end cut short stands for what a whole one does.
-        let left =
-            self.bursts.ends.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
-        self.watch_codes(false, now() + left.as_nanos() as u64);
         if let Ok(calls) = &mut self.calls {
+            let ends = self.bursts.ends;
+            let left = ends.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
+            calls.end_codes(left, &mut self.sorter.unsorted);
             calls.close(&mut self.sorter.unsorted);
         }
         self.sorter.conclude();
@@ -339,7 +338,9 @@ impl EventLoop {
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
-                self.watch_codes(false, self::now());
+                if let Ok(calls) = &mut self.calls {
+                    calls.end_codes(Duration::ZERO, &mut self.sorter.unsorted);
+                }
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
                 self.sorter.unsorted.push(end);
@@ -354,7 +355,9 @@ impl EventLoop {
                 if !self.sees_all_maps {
                     self.watch_maps(true);
                 }
-                self.watch_codes(true, self::now());
+                if let Ok(calls) = &mut self.calls {
+                    calls.begin_codes(&mut self.sorter.unsorted);
+                }
                 self.events.turn(Set::Burst, true);
                 let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
                 (self.bursts.ends, self.bursts.faults) = (Some(now + fits.min(BURST)), 0.0);
@@ -366,12 +369,6 @@ impl EventLoop {
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
         self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Mappings(on) });
-    }
-
-    fn watch_codes(&mut self, on: bool, time: u64) {
-        if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, time, &mut self.sorter.unsorted);
-        }
     }
 
     /// Adjusts the period, so that the number of samples stays near its aim.
