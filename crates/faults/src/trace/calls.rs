@@ -133,9 +133,8 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Reads the rings, and begins or ends a moment. After a failure nothing more is counted.
+    /// Begins or ends a moment after the rings were read. After a failure nothing more is counted.
     pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), Failure> {
-        self.drain(entries);
         self.adapt();
         let at = Instant::now();
         if at < self.next {
@@ -234,7 +233,8 @@ impl Calls {
         opened().map_err(|error| explain(&error))
     }
 
-    fn drain(&mut self, entries: &mut Vec<Entry>) {
+    /// Reads the rings.
+    pub fn drain(&mut self, entries: &mut Vec<Entry>) {
         let Calls { formats, codes, open, faults, forks, periods, .. } = self;
         if let Some(moment) = open {
             for (set, rings) in [(Set::Stacks, &mut moment.stacks), (Set::Counts, &mut moment.counts)] {

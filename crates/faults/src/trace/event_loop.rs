@@ -251,21 +251,18 @@ impl EventLoop {
     /// Reads the rings and collects, for a while, what no unread record can precede.
     fn pass(&mut self) {
         let begins = now();
-        let read = &mut self.sorter.unsorted;
-        let before = read.len();
-        self.is_whole &= !self.events.drain(read);
-        self.minor.drain(read);
-        if let Some(ring) = &mut self.ring {
-            ring.drain(begins, false, read);
-        }
+        let before = self.sorter.unsorted.len();
+        self.is_whole &= !self.events.drain(&mut self.sorter.unsorted);
+        self.drain_others(begins);
         if let Ok(calls) = &mut self.calls
-            && let Err(reason) = calls.pass(read)
+            && let Err(reason) = calls.pass(&mut self.sorter.unsorted)
         {
             self.calls = Err(reason);
         }
-        self.records += read.len() - before;
+        let read = &self.sorter.unsorted[before..];
+        self.records += read.len();
         let mut ended = Vec::new();
-        for entry in &read[before..] {
+        for entry in read {
             self.samples += entry.kind.minor_samples();
             match &entry.kind {
                 EventKind::Exit { process, thread } if process == thread => ended.push(*process),
@@ -281,6 +278,18 @@ impl EventLoop {
         }
         self.sorter.settle(begins);
         self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
+    }
+
+    /// Reads all rings but those of the events.
+    fn drain_others(&mut self, now: u64) {
+        let read = &mut self.sorter.unsorted;
+        self.minor.drain(read);
+        if let Some(ring) = &mut self.ring {
+            ring.drain(now, false, read);
+        }
+        if let Ok(calls) = &mut self.calls {
+            calls.drain(read);
+        }
     }
 
     /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
@@ -440,10 +449,9 @@ impl EventLoop {
         let turned = self.events.turn_to(scope, &tasks, &mut self.sorter.unsorted);
         // Once others were too many, they may be again.
         self.may_widen = false;
-        if turned.is_err() {
-            return;
-        }
-        self.sorter.conclude();
+        let Ok(ended) = turned else { return };
+        self.drain_others(now());
+        self.sorter.settle_before(ended);
         self.collect(Duration::MAX);
         self.dropped += self.collector.dropped.take().unwrap_or(0.0);
         if is_machine {

@@ -25,6 +25,7 @@ use rustix::thread::gettid;
 use super::event_ring::join;
 use super::event_set::{self, EventSet, PAGES, bytes, room};
 use super::record::{Entry, Set};
+use super::time::now;
 
 /// All tasks (perf_event_open(2): pid -1).
 const ANY: u32 = u32::MAX;
@@ -107,8 +108,9 @@ impl Events {
         self.room == event_set::PRIVILEGED[1]
     }
 
-    /// Turns to events of another scope. Reads what was recorded up to now; the old events go on after an error.
-    pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
+    /// Turns to events of another scope. Reads what the old ones recorded, and returns when they ended, in ns of CLOCK_MONOTONIC; they go on
+    /// after an error.
+    pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<u64> {
         let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
         let target = Target::Running(tasks.to_vec());
         for (set, _) in PAGES {
@@ -118,11 +120,12 @@ impl Events {
         for (set, _) in PAGES {
             self.turn(set, false);
         }
+        let ended = now();
         let on = PAGES.iter().filter(|(set, _)| *set != Set::Burst).try_for_each(|(set, _)| new.enable(*set));
         self.drain(entries);
         self.conclude(entries);
         *self = new;
-        on
+        on.map(|()| ended)
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
@@ -405,7 +408,7 @@ mod tests {
     fn reading_ends_while_the_reader_itself_faults() {
         let (thread, cpus) = (this_thread(), lab::affinity::get().unwrap());
         let opened = Events::open(&Target::Running(vec![thread]), &cpus, 1).and_then(|mut events| {
-            events.turn_to(Scope::Machine, &[thread], &mut Vec::new()).map(|()| events)
+            events.turn_to(Scope::Machine, &[thread], &mut Vec::new()).map(|_| events)
         });
         let mut events = match opened {
             Ok(events) => events,

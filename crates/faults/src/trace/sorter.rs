@@ -20,16 +20,20 @@ pub struct EventSorter {
 impl EventSorter {
     /// Sorts, after a drain that began at that time, what no unread record can precede.
     pub fn settle(&mut self, began: u64) {
-        self.unsorted.sort_by_key(|entry| entry.time);
-        let settled = self.unsorted.partition_point(|entry| entry.time < self.drained);
-        self.settled.extend(self.unsorted.drain(..settled));
+        self.settle_before(self.drained);
         self.drained = began;
+    }
+
+    /// Sorts what is older than this time, before which all records have been read.
+    pub fn settle_before(&mut self, time: u64) {
+        self.unsorted.sort_by_key(|entry| entry.time);
+        let settled = self.unsorted.partition_point(|entry| entry.time < time);
+        self.settled.extend(self.unsorted.drain(..settled));
     }
 
     /// Sorts, after the last drain, all that is left.
     pub fn conclude(&mut self) {
-        self.unsorted.sort_by_key(|entry| entry.time);
-        self.settled.extend(self.unsorted.drain(..));
+        self.settle_before(u64::MAX);
     }
 }
 
@@ -60,8 +64,10 @@ mod unit {
         assert_eq!((sorter.settled.len(), sorted(&mut sorter)), (3, vec![3, 5, 9]));
         sorter.settle(30);
         assert_eq!(sorted(&mut sorter), [15, 16]);
-        read(&mut sorter, &[40, 31]);
+        read(&mut sorter, &[40, 31, 25]);
+        sorter.settle_before(25);
+        assert_eq!(sorted(&mut sorter), [21, 22]);
         sorter.conclude();
-        assert_eq!(sorted(&mut sorter), [21, 22, 31, 40]);
+        assert_eq!(sorted(&mut sorter), [25, 31, 40]);
     }
 }
