@@ -237,21 +237,26 @@ fn growth_share(program: &Program) -> Option<f64> {
     (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
 }
 
-/// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow: a fault at an
-/// address that was used before may be the first at new memory there, as where mremap moved the old pages away.
+/// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow at any reading: a fault at
+/// an address that was used before may be the first at new memory there, as where mremap moved the old pages away.
 fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
     let sums = private_faults(collector, refaults);
     for (number, (key, _)) in private(collector) {
         let program = collector.tasks.programs.get(key.program as usize);
         let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
         let (all, again) = sums[&key.program];
-        let most = all * (1.0 - program.stayed / (program.touched * SLACK));
+        let most = all * most_again(program, all);
         if again > most
             && let Some(share) = refaults.get_mut(&number)
         {
             *share *= most / again;
         }
     }
+}
+
+/// The largest share of so many faults at private memory that can be refaults. Those after the last reading may be, all of them.
+fn most_again(program: &Program, faults: f64) -> f64 {
+    1.0 - program.stayed / (program.touched.max(faults) * SLACK)
 }
 
 /// For each program the share of its faults at private memory that were first touches, by the samples.
@@ -376,6 +381,13 @@ mod unit {
         assert_eq!(hidden(Manager::Jemalloc, 0.2, Refaults::default()), [0.0, 0.75], "it maps nothing");
         assert_eq!(hidden(Manager::Glibc, 0.2, seen), [0.75, 0.0], "glibc unmaps");
         assert_eq!(hidden(Manager::Jemalloc, 0.8, seen), [0.0, 0.0], "all can be first touches");
+    }
+
+    #[test]
+    fn memory_that_grew_before_the_last_reading_says_nothing_of_what_comes_after() {
+        let program = Program { stayed: 1100.0, ..program(1.0) };
+        let most = |faults| (most_again(&program, faults) * 100.0).round() / 100.0;
+        assert_eq!([9000.0, 10_000.0, 100_000.0].map(most), [0.9, 0.9, 0.99]);
     }
 
     #[test]
