@@ -92,6 +92,8 @@ pub struct CallEvidence {
     pub cut: Option<Owners>,
     /// The share of faults that wrote to a present page, 0 to 1.
     pub copies: Option<f64>,
+    /// Faults that error codes show to be such writes, at most.
+    pub copied: f64,
     /// The share of faults that wrote, 0 to 1.
     pub writes: Option<f64>,
 }

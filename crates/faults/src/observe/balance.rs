@@ -98,8 +98,10 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
             continue;
         }
         let mut rooms = rooms(&own, account, all / account.faults / page);
-        for group in own.iter_mut().filter(|group| group.facts.calls.copies.is_none()) {
-            shift_one(group, (Mechanism::CopyOnWrite, None), f64::MAX, &mut rooms);
+        for group in &mut own {
+            let copies = (Mechanism::CopyOnWrite, None);
+            let unknown = group.causes.get(&copies).unwrap_or(&0.0) - group.facts.calls.copied;
+            shift_one(group, copies, unknown.max(0.0), &mut rooms);
         }
         for way in Way::ALL {
             shift(&mut own, &mut rooms, way);
@@ -183,18 +185,18 @@ mod unit {
     /// The shares of purge and of map-churn among 1000 faults that look like purge, by calls: each with how many there were, and their pages.
     fn settled(calls: &[(Call, f64, f64)]) -> [f64; 2] {
         let silent = Refaults { no_event: 100.0, ..Refaults::default() };
-        shares(silent, None, calls, [Mechanism::Purge, Mechanism::MapChurn])
+        shares(silent, 0.0, calls, [Mechanism::Purge, Mechanism::MapChurn])
     }
 
-    /// The shares of two mechanisms among 1000 faults; of those with an error code, this share copied a page.
+    /// The shares of two mechanisms among 1000 faults, of which error codes show so many to be copies.
     fn shares(
         refaults: Refaults,
-        copies: Option<f64>,
+        copied: f64,
         calls: &[(Call, f64, f64)],
         mechanisms: [Mechanism; 2],
     ) -> [f64; 2] {
         let mut facts = facts(Memory::Mapping, Some(Manager::Go), refaults);
-        (facts.refault_share, facts.calls.copies) = (1.0, copies);
+        (facts.refault_share, facts.calls.copied) = (1.0, copied);
         let mut groups = [ClassifiedGroup {
             causes: crate::classify::causes(&facts),
             facts,
@@ -239,10 +241,11 @@ mod unit {
     fn copies_that_no_error_code_shows_are_at_most_what_was_not_given_back() {
         let forked = Refaults { forked: 100.0, ..Refaults::default() };
         let mechanisms = [Mechanism::CopyOnWrite, Mechanism::Purge];
-        let of = |copies, pages| shares(forked, copies, &[(Call::Dontneed, 50.0, pages)], mechanisms);
-        assert_eq!(of(None, 500.0), [0.0, 1.0]);
-        assert_eq!(of(None, 100.0), [0.8, 0.2]);
-        assert_eq!(of(Some(1.0), 500.0), [1.0, 0.0], "the error codes show them");
-        assert_eq!(shares(forked, None, &[], mechanisms), [1.0, 0.0], "no calls");
+        let of = |copied, pages| shares(forked, copied, &[(Call::Dontneed, 50.0, pages)], mechanisms);
+        assert_eq!(of(0.0, 500.0), [0.0, 1.0]);
+        assert_eq!(of(0.0, 100.0), [0.8, 0.2]);
+        assert_eq!(of(1000.0, 500.0), [1.0, 0.0], "the error codes show them");
+        assert_eq!(of(300.0, 500.0), [0.3, 0.7], "they show some");
+        assert_eq!(shares(forked, 0.0, &[], mechanisms), [1.0, 0.0], "no calls");
     }
 }

@@ -83,6 +83,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 cut: cut.get(&key.program).copied(),
                 copies: copies.all,
+                copied: copies.known,
                 writes: group.codes.shares().map(|(writes, _)| writes),
             },
         };
@@ -113,12 +114,15 @@ struct Copies {
     forked: f64,
     /// Of those that look like first touches, at most.
     hidden: f64,
+    /// Faults for which codes stand, of all: the most that copied.
+    known: f64,
 }
 
 impl Copies {
     fn new(group: &Group, refault_share: f64) -> Copies {
         let refaults = group.refaults;
-        let most = |faults: f64| (group.codes.most_copies(group.minor) / faults.max(1.0)).min(1.0);
+        let (of_known, of_others) = group.codes.most_copies(group.minor - group.in_kernel);
+        let most = |faults: f64| ((of_known + of_others) * group.minor / faults.max(1.0)).min(1.0);
         let again = refault_share * group.minor;
         let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
         let known = group.forked_codes.copies();
@@ -126,6 +130,7 @@ impl Copies {
             all: group.codes.copies(),
             forked: known.unwrap_or_else(|| most(forked)),
             hidden: most(group.minor - again),
+            known: of_known * group.minor,
         }
     }
 }
@@ -254,7 +259,8 @@ fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
     }
 }
 
-/// The largest share of so many faults at private memory that can be refaults. Those after the last reading may be, all of them.
+/// The largest share of so many faults at private memory that can be refaults. Those after the last reading, and of processes that were
+/// never read, may be, all of them.
 fn most_again(program: &Program, faults: f64) -> f64 {
     1.0 - program.stayed / (program.touched.max(faults) * SLACK)
 }

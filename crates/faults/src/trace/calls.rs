@@ -24,7 +24,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use super::control::prime_from;
 use super::event_ring::{drain, join, sample_stacks, set_period};
 use super::record::{Entry, EventKind};
-use super::time::{now, varied};
+use super::time::{at, now, varied};
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
 
@@ -184,13 +184,13 @@ impl Calls {
         }
     }
 
-    /// Ends that. The program's end may cut a burst short, by `left`: it stands for what a whole one does.
-    pub fn end_codes(&mut self, left: Duration, entries: &mut Vec<Entry>) {
+    /// Ends that. A burst that the program's end cuts short stands for what one until `end` does.
+    pub fn end_codes(&mut self, end: Instant, entries: &mut Vec<Entry>) {
         if self.faults.is_empty() {
             return;
         }
         disable(&mut self.faults);
-        let time = self.time() + left.as_nanos() as u64;
+        let time = self.time().max(at(end));
         self.drain(entries);
         entries.push(Entry { time, kind: EventKind::Codes(false) });
         close(mem::take(&mut self.faults));

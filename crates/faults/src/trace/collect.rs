@@ -151,8 +151,9 @@ impl Collector {
             EventKind::Codes(false) => {
                 let weight = self.code_moments.end(time);
                 for group in &mut self.groups {
-                    group.codes.end(weight);
-                    group.forked_codes.end(weight);
+                    let faults = group.minor - group.in_kernel;
+                    group.codes.end(weight, faults);
+                    group.forked_codes.end(weight, faults);
                 }
             }
             EventKind::LostCodes(codes) => {
@@ -228,6 +229,7 @@ impl Collector {
             group.major += weight;
         } else {
             group.minor += weight;
+            group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;

@@ -21,6 +21,9 @@ pub struct ErrorCodes {
     open: Codes,
     /// The faults that those of the ended moments stand for.
     faults: Codes,
+    /// So many of the faults that there were up to the last moment.
+    known: f64,
+    until: f64,
 }
 
 impl ErrorCodes {
@@ -31,8 +34,10 @@ impl ErrorCodes {
         }
     }
 
-    /// Ends a moment; each of its codes stands for `weight` faults.
-    pub fn end(&mut self, weight: f64) {
+    /// Ends a moment; each of its codes stands for `weight` faults. `faults`: those that there were up to now, by samples.
+    pub fn end(&mut self, weight: f64, faults: f64) {
+        self.known += (self.open[0] * weight).min(faults - self.until);
+        self.until = faults;
         for (sum, codes) in self.faults.iter_mut().zip(std::mem::take(&mut self.open)) {
             *sum += codes * weight;
         }
@@ -48,10 +53,10 @@ impl ErrorCodes {
         self.shares().map(|(_, copies)| copies)
     }
 
-    /// Of so many faults, the most that copied a page: all for which no moment stands, such as those after the last one, may have.
-    pub fn most_copies(&self, faults: f64) -> f64 {
-        let known = self.faults[0].min(faults);
-        self.copies().map_or(faults, |copies| known * copies * AT_TIMES + faults - known)
+    /// The largest shares of so many faults that copied a page: of those for which moments stand, and of the others, all of which may have.
+    pub fn most_copies(&self, faults: f64) -> (f64, f64) {
+        let known = self.copies().map_or(0.0, |_| (self.known / faults.max(1.0)).min(1.0));
+        (known * (self.copies().unwrap_or(0.0) * AT_TIMES).min(1.0), 1.0 - known)
     }
 }
 
@@ -119,7 +124,7 @@ mod unit {
                     codes.add(copies, copies);
                 }
                 moments.count(faults.min(room) as f64, faults.saturating_sub(room) as f64);
-                codes.end(moments.end(((next + length) * SECOND) as u64));
+                codes.end(moments.end(((next + length) * SECOND) as u64), 0.0);
                 next += length + 0.5 + random.uniform();
             }
             time = end;
@@ -157,7 +162,7 @@ mod unit {
             moments.begin(begin * 1_000_000);
             (0..number).for_each(|_| codes.add(copies, copies));
             moments.count(f64::from(number), 0.0);
-            codes.end(moments.end((begin + length) * 1_000_000));
+            codes.end(moments.end((begin + length) * 1_000_000), 0.0);
         }
         let share = codes.copies().unwrap();
         assert!((0.03..0.06).contains(&share), "{share}; of all codes alike {}", 300.0 / 4300.0);
@@ -165,15 +170,20 @@ mod unit {
 
     #[test]
     fn what_no_moment_stands_for_may_have_copied() {
-        let mut codes = ErrorCodes::default();
-        (0..100).for_each(|code| codes.add(true, code < 10));
-        codes.end(20.0);
-        // A share of 0.1 of 2000.
-        assert_eq!(
-            [1000.0, 2000.0, 9000.0].map(|all| codes.most_copies(all).round()),
-            [150.0, 300.0, 7300.0]
-        );
-        assert_eq!(ErrorCodes::default().most_copies(9000.0), 9000.0);
+        let moment = |weight: f64, faults: f64| {
+            let mut codes = ErrorCodes::default();
+            (0..100).for_each(|code| codes.add(true, code < 10));
+            codes.end(weight, faults);
+            codes
+        };
+        let most = |codes: &ErrorCodes, faults: f64| {
+            let (known, others) = codes.most_copies(faults);
+            [known, others].map(|share| (share * 1000.0).round() / 1000.0)
+        };
+        let codes = moment(20.0, 2000.0);
+        assert_eq!([2000.0, 8000.0].map(|faults| most(&codes, faults)), [[0.15, 0.0], [0.038, 0.75]]);
+        assert_eq!(most(&moment(90.0, 2000.0), 8000.0), [0.038, 0.75], "it stands for no later ones");
+        assert_eq!(most(&ErrorCodes::default(), 9000.0), [0.0, 1.0]);
     }
 
     #[test]
@@ -181,7 +191,7 @@ mod unit {
         let of = |number: u32| {
             let mut codes = ErrorCodes::default();
             (0..number).for_each(|code| codes.add(code % 2 == 0, code % 4 == 0));
-            codes.end(1.0);
+            codes.end(1.0, 0.0);
             codes.shares()
         };
         assert_eq!([of(19), of(20)], [None, Some((0.5, 0.25))]);

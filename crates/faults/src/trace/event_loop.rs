@@ -199,9 +199,7 @@ impl EventLoop {
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
         if let Ok(calls) = &mut self.calls {
-            let ends = self.bursts.ends;
-            let left = ends.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
-            calls.end_codes(left, &mut self.sorter.unsorted);
+            calls.end_codes(self.bursts.ends.unwrap_or_else(Instant::now), &mut self.sorter.unsorted);
             calls.close(&mut self.sorter.unsorted);
         }
         self.sorter.conclude();
@@ -348,7 +346,7 @@ impl EventLoop {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
                 if let Ok(calls) = &mut self.calls {
-                    calls.end_codes(Duration::ZERO, &mut self.sorter.unsorted);
+                    calls.end_codes(end.min(now), &mut self.sorter.unsorted);
                 }
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };

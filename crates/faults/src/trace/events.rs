@@ -108,8 +108,8 @@ impl Events {
         self.room == event_set::PRIVILEGED[1]
     }
 
-    /// Turns to events of another scope. Reads what the old ones recorded, and returns when they ended, in ns of CLOCK_MONOTONIC; they go on
-    /// after an error.
+    /// Turns to events of another scope. Reads what the old ones recorded, and returns when they ended, in ns of CLOCK_MONOTONIC. If new ones
+    /// cannot be opened, the old ones go on.
     pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<u64> {
         let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
         let target = Target::Running(tasks.to_vec());

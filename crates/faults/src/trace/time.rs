@@ -1,6 +1,6 @@
 //! The clock that the kernel writes into records, and pauses between two looks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use figure::stats::Random;
 use rustix::time::{ClockId, clock_gettime};
@@ -11,6 +11,13 @@ pub const NEVER: u64 = u64::MAX;
 /// Nanoseconds of CLOCK_MONOTONIC.
 pub fn now() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
+}
+
+/// The same of an instant, whose clock that is.
+pub fn at(instant: Instant) -> u64 {
+    let (here, time) = (Instant::now(), now());
+    let ahead = instant.saturating_duration_since(here).as_nanos() as u64;
+    (time + ahead).saturating_sub(here.saturating_duration_since(instant).as_nanos() as u64)
 }
 
 pub fn nanoseconds(time: rustix::time::Timespec) -> u64 {
@@ -27,6 +34,15 @@ pub fn varied(mean: Duration, random: &mut Random) -> Duration {
 #[cfg(test)]
 mod unit {
     use super::*;
+
+    #[test]
+    fn instants_are_of_the_kernel_s_clock() {
+        const HOUR: u64 = 3_600_000_000_000;
+        let (before, instant, after) = (now(), Instant::now(), now());
+        let range = before - (HOUR / 100).min(before)..after + HOUR / 100;
+        assert!(range.contains(&at(instant)));
+        assert!(range.contains(&(at(instant + Duration::from_nanos(HOUR)) - HOUR)));
+    }
 
     #[test]
     fn pauses_do_not_keep_step_with_a_program_of_the_same_period() {
