@@ -290,6 +290,26 @@ int main(int count, char **words)
 C
 }
 
+# A program that writes to a block of 150 MB, or to five of 25 MB, in turn, and frees them (to build: | program).
+alternates() { cat <<'C'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    for (int turn = 0; turn < 24; turn++) {
+        char *blocks[5];
+        int number = turn % 2 ? 1 : 5;
+        for (int at = 0; at < number; at++) {
+            blocks[at] = malloc(turn % 2 ? 150000000 : 25000000);
+            memset(blocks[at], 1, turn % 2 ? 150000000 : 25000000);
+        }
+        for (int at = 0; at < number; at++) free(blocks[at]);
+    }
+    return 0;
+}
+C
+}
+
 # A program that maps memory and, with READS, reads each page before it writes to it (to build: | program).
 fresh() { cat <<'C'
 #include <sys/mman.h>

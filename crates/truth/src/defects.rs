@@ -133,6 +133,7 @@ const FILES: &[(&str, &str)] = files![
     "faults/recorder-into-static",
     "faults/shared-by-each",
     "faults/short-lived",
+    "faults/snmalloc-purges",
     "faults/started-anew",
     "faults/tcmalloc-purges",
     "faults/threads-end",
