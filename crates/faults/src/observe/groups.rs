@@ -114,7 +114,7 @@ struct Copies {
     forked: f64,
     /// Of those that look like first touches, at most.
     hidden: f64,
-    /// Faults for which codes stand, of all: the most that copied.
+    /// The most faults that copied, of those for which codes stand.
     known: f64,
 }
 

@@ -159,8 +159,8 @@ impl Collector {
             EventKind::LostCodes(codes) => {
                 self.code_moments.count(0.0, codes as f64);
             }
-            EventKind::Peak { process, bytes, anonymous } => {
-                self.tasks.peak(process, (bytes, anonymous), self.page)
+            EventKind::Peak { process, bytes, anonymous, huge } => {
+                self.tasks.peak(process, (bytes, anonymous, huge), self.page)
             }
             EventKind::Mappings(on) => self.misses_mappings = !on,
             EventKind::Window(true) => self.window = Some(0.0),

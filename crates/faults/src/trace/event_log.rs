@@ -54,7 +54,7 @@ enum Line {
     #[serde(rename = "l")]
     Lost(i64, Set, u64, u64),
     #[serde(rename = "p")]
-    Peak(i64, u32, u64, #[serde(default)] u64),
+    Peak(i64, u32, u64, #[serde(default)] u64, #[serde(default)] u64),
     /// Whether mappings of data are recorded from now on.
     #[serde(rename = "t")]
     Mappings(i64, bool),
@@ -158,7 +158,9 @@ impl Writer {
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
             EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
-            EventKind::Peak { process, bytes, anonymous } => Line::Peak(time, *process, *bytes, *anonymous),
+            EventKind::Peak { process, bytes, anonymous, huge } => {
+                Line::Peak(time, *process, *bytes, *anonymous, *huge)
+            }
             EventKind::Mappings(on) => Line::Mappings(time, *on),
             EventKind::Window(on) => Line::Window(time, *on),
         };
@@ -315,7 +317,9 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
         }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
-        Line::Peak(time, process, bytes, anonymous) => (time, EventKind::Peak { process, bytes, anonymous }),
+        Line::Peak(time, process, bytes, anonymous, huge) => {
+            (time, EventKind::Peak { process, bytes, anonymous, huge })
+        }
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Window(time, on) => (time, EventKind::Window(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
@@ -358,7 +362,7 @@ mod unit {
             EventKind::Fault(Box::new(fault)),
             EventKind::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
             EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
-            EventKind::Peak { process: 7, bytes: 1 << 30, anonymous: 1 << 20 },
+            EventKind::Peak { process: 7, bytes: 1 << 30, anonymous: 1 << 20, huge: 1 << 21 },
             EventKind::Mappings(false),
             EventKind::Window(true),
             EventKind::Exit { process: 9, thread: 9 },

@@ -25,7 +25,9 @@ pub struct Readings {
     before: KernelEvents,
     page: u64,
     /// Huge pages that the kernel had counted at the last reading.
-    huge: u64,
+    huge: Option<u64>,
+    /// Bytes of a huge page; 0 if the kernel has none.
+    huge_page: u64,
     /// Bytes of the machine's shared memory at the last reading, and by how much it grew.
     shared: (u64, u64),
     /// Faults of the whole machine at the last reading.
@@ -48,7 +50,8 @@ impl Readings {
             counters,
             before,
             page,
-            huge: 0,
+            huge: None,
+            huge_page: huge_page().unwrap_or(0),
             shared: (machine.shared, 0),
             faults: machine.faults,
             userfaults: BTreeSet::new(),
@@ -82,12 +85,14 @@ impl Readings {
     /// faults of the machine since the reading before.
     pub fn memory(&mut self, tasks: &mut Tasks, entries: &mut Vec<Entry>) -> f64 {
         let (events, faults) = self.read();
-        let are_huge = std::mem::replace(&mut self.huge, events.huge) < events.huge;
+        let before = self.huge.replace(events.huge);
+        let are_huge = before.is_none_or(|before| before < events.huge);
+        let huge = events.huge.saturating_sub(before.unwrap_or(self.before.huge)) * self.huge_page;
         let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES).collect();
         for process in processes {
             let status = procfs::status(process).unwrap_or_default();
             if let Some((bytes, anonymous)) = procfs::resident(&status) {
-                let kind = EventKind::Peak { process, bytes, anonymous };
+                let kind = EventKind::Peak { process, bytes, anonymous, huge };
                 entries.push(Entry { time: now(), kind });
             }
             if let Some(known) = tasks.memory_state(process) {
@@ -133,6 +138,11 @@ impl Readings {
         self.cpus = before.map(used);
         self.cpus
     }
+}
+
+fn huge_page() -> Option<u64> {
+    let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?;
+    text.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -43,8 +43,10 @@ mod unit {
     use super::*;
 
     fn read(sorter: &mut EventSorter, times: &[u64]) {
-        let at =
-            |time: &u64| Entry { time: *time, kind: EventKind::Peak { process: 1, bytes: 0, anonymous: 0 } };
+        let at = |time: &u64| Entry {
+            time: *time,
+            kind: EventKind::Peak { process: 1, bytes: 0, anonymous: 0, huge: 0 },
+        };
         sorter.unsorted.extend(times.iter().map(at));
     }
 

@@ -331,17 +331,18 @@ impl Tasks {
         }
     }
 
-    /// Takes the most bytes that a process has had, and those of no file that it has, in pages of `page` bytes. Its
-    /// faults since the last reading brought new memory at most as far as this peak grew, and at least as far as
-    /// what it has did.
-    pub fn peak(&mut self, number: u32, (bytes, anonymous): (u64, u64), page: u64) {
+    /// Takes the most bytes that a process has had, those of no file that it has, and those of huge pages that were taken since the last
+    /// reading, in pages of `page` bytes. Its faults since then brought new memory at most as far as this peak grew, and at least as far as
+    /// what it has did without huge pages, of which one fault brings many.
+    pub fn peak(&mut self, number: u32, (bytes, anonymous, huge): (u64, u64, u64), page: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
         let faults = process.touched - touched;
         let grown = process.grown.take(faults, bytes.saturating_sub(most) as f64 / page as f64);
         let before = process.most_anonymous.unwrap_or(anonymous);
         process.most_anonymous = Some(before.max(anonymous));
-        let stayed = process.stayed.take(faults, anonymous.saturating_sub(before) as f64 / page as f64);
+        let more = anonymous.saturating_sub(before).saturating_sub(huge);
+        let stayed = process.stayed.take(faults, more as f64 / page as f64);
         let most_shared = if process.sharers.1 { f64::MAX } else { process.protected / page as f64 };
         let shared = (faults - grown).clamp(0.0, most_shared);
         process.sharers.1 = process.sharers.0 > 0;
@@ -480,11 +481,12 @@ mod unit {
         let mut tasks = Tasks::default();
         tasks.name(ONE, ONE, "server", true);
         tasks.fork(TWO, ONE, 1);
-        let mut stayed = |process, faults, pages: u64| {
+        let mut with_huge = |process, faults, pages: u64, huge: u64| {
             tasks.touched(process, faults);
-            tasks.peak(process, (pages * PAGE, pages * PAGE), PAGE);
+            tasks.peak(process, (pages * PAGE, pages * PAGE, huge * PAGE), PAGE);
             tasks.programs[0].stayed
         };
+        let mut stayed = |process, faults, pages| with_huge(process, faults, pages, 0);
         let of_one = [(1000.0, 800), (500.0, 300), (500.0, 900), (20.0, 1000)];
         assert_eq!(of_one.map(|(faults, pages)| stayed(ONE, faults, pages)), [800.0, 800.0, 900.0, 1000.0]);
         // A child has its parent's memory: only what it has more than at its first reading is new.
@@ -492,6 +494,7 @@ mod unit {
             [(50.0, 1000), (50.0, 1010)].map(|(faults, pages)| stayed(TWO, faults, pages)),
             [1000.0, 1010.0]
         );
+        assert_eq!(with_huge(ONE, 500.0, 1540, 512), 1038.0, "a huge page and 28 small ones");
     }
 
     #[test]
@@ -519,7 +522,7 @@ mod unit {
             tasks.name(ONE, ONE, "server", true);
             let read = |tasks: &mut Tasks, faults| {
                 tasks.touched(ONE, faults);
-                tasks.peak(ONE, (1000 * PAGE, 1000 * PAGE), PAGE);
+                tasks.peak(ONE, (1000 * PAGE, 1000 * PAGE, 0), PAGE);
                 tasks.programs[0].shared
             };
             let before = read(&mut tasks, 1000.0);
