@@ -48,13 +48,20 @@ pub fn parts(args: Args, machine: &Machine) -> Result<Vec<Part>, String> {
     parts.map_err(|failure| failure.message().to_owned())
 }
 
+/// Without the pages that a fault maps: each plan tries a new file, whose folios may be of another size.
+fn without_probed(plan: String) -> String {
+    let cut =
+        plan.split_once(r#""around":"#).and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)));
+    cut.map(|(before, after)| format!("{before}{after}")).unwrap_or(plan)
+}
+
 /// Plans in full, as text. The target says nothing where the number of rounds is fixed.
 pub fn text(parts: Vec<Part>) -> String {
     let plan = |part: Part| match part.work {
         Work::Rounds(mut suite) => {
             let rules = &mut suite.plan.rules;
             rules.target = if rules.least == rules.most { 0.0 } else { rules.target };
-            format!("{:?}", suite.plan)
+            without_probed(format!("{:?}", suite.plan))
         }
         Work::Once(once) => format!("{}\n{}", part.description, once.what),
     };
