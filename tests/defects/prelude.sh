@@ -290,26 +290,6 @@ int main(int count, char **words)
 C
 }
 
-# A program that writes to a block of 150 MB, or to five of 25 MB, in turn, and frees them (to build: | program).
-alternates() { cat <<'C'
-#include <stdlib.h>
-#include <string.h>
-int main(void)
-{
-    for (int turn = 0; turn < 24; turn++) {
-        char *blocks[5];
-        int number = turn % 2 ? 1 : 5;
-        for (int at = 0; at < number; at++) {
-            blocks[at] = malloc(turn % 2 ? 150000000 : 25000000);
-            memset(blocks[at], 1, turn % 2 ? 150000000 : 25000000);
-        }
-        for (int at = 0; at < number; at++) free(blocks[at]);
-    }
-    return 0;
-}
-C
-}
-
 # A program that maps memory and, with READS, reads each page before it writes to it (to build: | program).
 fresh() { cat <<'C'
 #include <sys/mman.h>
@@ -422,17 +402,17 @@ C
     taskset -c "$CPU1" "$DIR/neighbour" "$1" </dev/null >/dev/null 2>&1 &
 }
 
-# The C of a program that takes, touches and gives back three blocks, again and again: so many times, of so many bytes; by default of 2 MiB,
-# what glibc alone does worst.
+# The C of a program that takes, touches and gives back three blocks, again and again: so many times, of so many bytes, each second time of
+# others; by default of 2 MiB, what glibc alone does worst.
 churn() {
     cat <<'C'
 #include <stdlib.h>
 #include <string.h>
 int main(int count, char **words)
 {
-    size_t bytes = count > 2 ? atol(words[2]) : 2 << 20;
     for (int turn = 0, turns = count > 1 ? atoi(words[1]) : 60; turn < turns; turn++) {
         char *blocks[3];
+        size_t bytes = count > 2 ? atol(words[count > 3 ? 2 + turn % 2 : 2]) : 2 << 20;
         for (int i = 0; i < 3; i++) memset(blocks[i] = malloc(bytes), 1, bytes);
         for (int i = 0; i < 3; i++) free(blocks[i]);
     }
