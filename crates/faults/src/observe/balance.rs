@@ -188,7 +188,7 @@ mod unit {
         shares(silent, 0.0, calls, [Mechanism::Purge, Mechanism::MapChurn])
     }
 
-    /// The shares of two mechanisms among 1000 faults, of which error codes show so many to be copies.
+    /// The shares of two mechanisms among 1000 faults. `copied`: how many of them error codes show to be copies.
     fn shares(
         refaults: Refaults,
         copied: f64,

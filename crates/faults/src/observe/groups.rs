@@ -121,14 +121,13 @@ struct Copies {
 impl Copies {
     fn new(group: &Group, refault_share: f64) -> Copies {
         let refaults = group.refaults;
-        let (of_known, of_others) = group.codes.most_copies(group.minor - group.in_kernel);
+        let (of_known, of_others) = group.codes.most_copies(group.in_user);
         let most = |faults: f64| ((of_known + of_others) * group.minor / faults.max(1.0)).min(1.0);
         let again = refault_share * group.minor;
         let forked = again * refaults.forked / refaults.sum().max(f64::MIN_POSITIVE);
-        let known = group.forked_codes.copies();
         Copies {
             all: group.codes.copies(),
-            forked: known.unwrap_or_else(|| most(forked)),
+            forked: group.forked_codes.copies().unwrap_or_else(|| most(forked)),
             hidden: most(group.minor - again),
             known: of_known * group.minor,
         }

@@ -151,9 +151,8 @@ impl Collector {
             EventKind::Codes(false) => {
                 let weight = self.code_moments.end(time);
                 for group in &mut self.groups {
-                    let faults = group.minor - group.in_kernel;
-                    group.codes.end(weight, faults);
-                    group.forked_codes.end(weight, faults);
+                    group.codes.end(weight, group.in_user);
+                    group.forked_codes.end(weight, group.in_user);
                 }
             }
             EventKind::LostCodes(codes) => {
@@ -229,7 +228,7 @@ impl Collector {
             group.major += weight;
         } else {
             group.minor += weight;
-            group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
+            group.in_user += if fault.in_kernel { 0.0 } else { weight };
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;

@@ -21,7 +21,7 @@ pub struct ErrorCodes {
     open: Codes,
     /// The faults that those of the ended moments stand for.
     faults: Codes,
-    /// So many of the faults that there were up to the last moment.
+    /// Faults for which moments stand, no more than there were; and all faults up to the last moment.
     known: f64,
     until: f64,
 }
@@ -53,10 +53,11 @@ impl ErrorCodes {
         self.shares().map(|(_, copies)| copies)
     }
 
-    /// The largest shares of so many faults that copied a page: of those for which moments stand, and of the others, all of which may have.
+    /// The largest shares of copies among `faults`: those for which moments stand, and the others, each of which may be a copy.
     pub fn most_copies(&self, faults: f64) -> (f64, f64) {
-        let known = self.copies().map_or(0.0, |_| (self.known / faults.max(1.0)).min(1.0));
-        (known * (self.copies().unwrap_or(0.0) * AT_TIMES).min(1.0), 1.0 - known)
+        let Some(copies) = self.copies() else { return (0.0, 1.0) };
+        let known = (self.known / faults.max(1.0)).min(1.0);
+        (known * (copies * AT_TIMES).min(1.0), 1.0 - known)
     }
 }
 

@@ -72,8 +72,8 @@ impl Refaults {
 pub struct Group {
     /// Minor faults, by the weights of the samples.
     pub minor: f64,
-    /// Those of them that the kernel took, of which no error codes are recorded.
-    pub in_kernel: f64,
+    /// Those outside the kernel: only these have error codes.
+    pub in_user: f64,
     pub samples: f64,
     pub major: f64,
     /// Major faults at pages of files that had been read from the disk before.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use lab::process_tree::{UsageTotals, stat};
+use machine::Tree;
 
 use super::kernel_events::{KernelCounters, KernelEvents};
 use super::memory_state::{self, MemoryState};
@@ -18,6 +19,8 @@ const MOST_PROCESSES: usize = 64;
 const SEARCHED: usize = 8;
 /// A time in which clock ticks of 10 ms say enough.
 const MANY_TICKS: Duration = Duration::from_millis(200);
+/// The file with the bytes of a huge page.
+const HUGE_PAGE: &str = "sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
 
 pub struct Readings {
     counters: KernelCounters,
@@ -51,7 +54,7 @@ impl Readings {
             before,
             page,
             huge: None,
-            huge_page: huge_page().unwrap_or(0),
+            huge_page: Tree::live().number(HUGE_PAGE).into_value().unwrap_or(0),
             shared: (machine.shared, 0),
             faults: machine.faults,
             userfaults: BTreeSet::new(),
@@ -138,11 +141,6 @@ impl Readings {
         self.cpus = before.map(used);
         self.cpus
     }
-}
-
-fn huge_page() -> Option<u64> {
-    let text = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size").ok()?;
-    text.trim().parse().ok()
 }
 
 #[cfg(test)]

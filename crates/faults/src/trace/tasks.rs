@@ -332,8 +332,8 @@ impl Tasks {
     }
 
     /// Takes the most bytes that a process has had, those of no file that it has, and those of huge pages that were taken since the last
-    /// reading, in pages of `page` bytes. Its faults since then brought new memory at most as far as this peak grew, and at least as far as
-    /// what it has did without huge pages, of which one fault brings many.
+    /// reading, in pages of `page` bytes. Since then, its faults brought at most as much new memory as the peak grew by. They brought at
+    /// least as much as its memory of no file grew by, without huge pages: one fault brings a whole one.
     pub fn peak(&mut self, number: u32, (bytes, anonymous, huge): (u64, u64, u64), page: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
