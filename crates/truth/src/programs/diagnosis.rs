@@ -1,6 +1,6 @@
 //! What a record of `truebench faults` says of a program, and whether that is so. Pure.
 
-use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
+use figure::evidence::{FAULT_TOTAL, MECHANISM, SETTING_ENVIRONMENT};
 use figure::stats::Ratio;
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
@@ -19,6 +19,8 @@ pub struct Diagnosis {
     pub causes: Vec<Cause>,
     /// Whether it names the first of them as the cause.
     pub is_decided: bool,
+    /// The minor faults, by the kernel's count.
+    pub faults: Option<f64>,
     /// The share of CPU time that the faults cost, 0 to 1.
     pub gain: Option<f64>,
     /// All that it advises: variables, and findings with what to do.
@@ -63,7 +65,8 @@ impl Diagnosis {
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
         let advised = record.findings.iter().filter(|finding| finding.fix.is_some()).map(advice);
         let is_decided = decided(&leading(&notable)).is_some();
-        Diagnosis { causes, is_decided, gain, advice: variables.chain(advised).collect() }
+        let faults = record.figures.iter().find_map(|figure| figure.evidence.get(FAULT_TOTAL).into_value());
+        Diagnosis { causes, is_decided, faults, gain, advice: variables.chain(advised).collect() }
     }
 
     /// Whether the mechanism that it names is the true one; of a healthy program, whether there is next to nothing to gain.
@@ -116,6 +119,8 @@ pub struct Agreement {
     pub do_overlap: Option<bool>,
     /// The least and the greatest share of the first mechanism, 0 to 1.
     pub range: Option<(f64, f64)>,
+    /// The least and the greatest number of faults, by the kernel's count: where they differ, the program did so.
+    pub faults: Option<(f64, f64)>,
 }
 
 /// Of several runs of one program that name a cause, or find nothing; `None` without two.
@@ -132,15 +137,17 @@ pub fn agreement(all: &[Diagnosis]) -> Option<Agreement> {
         let low = all.iter().map(|one| one.low).fold(f64::MIN, f64::max);
         low <= all.iter().map(|one| one.high).fold(f64::MAX, f64::min)
     };
-    let shares = firsts.iter().map(|cause| cause.share);
-    let range = shares.fold(None, |range: Option<(f64, f64)>, share| {
-        Some(range.map_or((share, share), |(low, high)| (low.min(share), high.max(share))))
-    });
     Some(Agreement {
         is_same_first,
         do_overlap: intervals.filter(|_| is_same_first).map(overlap),
-        range: range.filter(|_| is_same_first),
+        range: range(firsts.iter().map(|cause| cause.share)).filter(|_| is_same_first),
+        faults: range(all.iter().filter_map(|one| one.faults)),
     })
+}
+
+/// The least and the greatest; `None` of none.
+fn range(all: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    all.map(|one| (one, one)).reduce(|(low, high), (one, _)| (low.min(one), high.max(one)))
 }
 
 /// `0.59x [0.49, 0.64]`.
@@ -177,6 +184,7 @@ mod tests {
         Diagnosis {
             causes,
             is_decided: true,
+            faults: None,
             gain: Some(0.3),
             advice: vec!["GLIBC_TUNABLES=glibc.malloc.mmap_max=0".to_owned()],
         }
@@ -247,5 +255,8 @@ mod tests {
         let unsure = Diagnosis { is_decided: false, ..other.clone() };
         assert_eq!(of(&[&one, &alike, &unsure]), Some((true, Some(true))));
         assert_eq!(of(&[&one, &unsure]), None);
+        let counted = |faults| Diagnosis { faults: Some(faults), ..one.clone() };
+        let of_faults = agreement(&[counted(2e5), counted(1e5), one.clone()]).unwrap().faults;
+        assert_eq!(of_faults, Some((1e5, 2e5)));
     }
 }

@@ -153,7 +153,7 @@ impl Row {
         }
     }
 
-    /// `yes, 92-95 %`.
+    /// `yes, 92-95 %`, or `..., shares apart, 88-94 % of 76408 to 137691 faults`.
     fn agreed(&self) -> String {
         let Some(agreement) = &self.agreement else { return dash() };
         let range = agreement.range.map(|(low, high)| format!(", {:.0}-{:.0} %", 100.0 * low, 100.0 * high));
@@ -163,7 +163,9 @@ impl Row {
             (true, Some(false)) => "the same mechanism, shares apart",
             (true, None) => "the same mechanism",
         };
-        word.to_owned() + &range.unwrap_or_default()
+        let faults = agreement.faults.filter(|_| agreement.do_overlap == Some(false));
+        let faults = faults.map(|(low, high)| format!(" of {low:.0} to {high:.0} faults"));
+        word.to_owned() + &range.unwrap_or_default() + &faults.unwrap_or_default()
     }
 
     fn wrong(&self) -> String {
@@ -294,7 +296,7 @@ mod tests {
         assert!(!row.holds(), "not run");
         let cause = |word: &str| {
             let cause = super::super::diagnosis::Cause { word: word.to_owned(), share: 0.9, interval: None };
-            Diagnosis { causes: vec![cause], is_decided: true, gain: None, advice: Vec::new() }
+            Diagnosis { causes: vec![cause], is_decided: true, faults: None, gain: None, advice: Vec::new() }
         };
         row.watched(&cause(&truth.causes[0]), &truth);
         assert!(row.holds());
