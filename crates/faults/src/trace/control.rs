@@ -20,8 +20,11 @@ const MOST_COUNTED: f64 = 50_000.0;
 pub const YOUNG: f64 = 1.0;
 /// Windows are at least this part of the time.
 const MOST_EVERY: f64 = 16.0;
-/// New mappings per second above which they are recorded in bursts only.
+/// New mappings per second above which they are recorded in bursts only: over some time, as a program may make as many as in a second
+/// at once, when it starts.
 const MANY_MAPS: f64 = 5000.0;
+/// They are all recorded again if a burst shows at most this part of them.
+const FEW_MAPS: f64 = 0.5;
 /// New mappings of each program that do not count: its loader makes them, and they cost little compared with
 /// an exec. A program that ends soon shows nothing else.
 const LOADER_MAPS: f64 = 16.0;
@@ -141,22 +144,36 @@ pub fn chosen(scope: Scope, own: f64, others: f64, seconds: f64) -> Scope {
     }
 }
 
-/// New mappings since the last adjustment, without those of loaders.
+/// New mappings, without those of loaders, as a bucket that leaks at the rate that may be recorded.
 #[derive(Debug, Default)]
-pub struct Maps(f64);
+pub struct Maps {
+    level: f64,
+    of_burst: f64,
+}
 
 impl Maps {
     pub fn count(&mut self, kind: &EventKind) {
-        match kind {
-            EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,
-            EventKind::Name { exec: true, .. } => self.0 -= LOADER_MAPS,
-            _ => {}
-        }
+        let more = match kind {
+            EventKind::Map(map) if map.name == "//anon" => 1.0,
+            EventKind::Name { exec: true, .. } => -LOADER_MAPS,
+            _ => return,
+        };
+        (self.level, self.of_burst) = (self.level + more, self.of_burst + more);
     }
 
-    /// Whether it costs the program too much to record all of them, if they came in so many seconds.
-    pub fn are_many(&self, seconds: f64) -> bool {
-        self.0 > MANY_MAPS * seconds
+    /// Whether it costs the program too much to record all of them; `seconds` since the last look.
+    pub fn are_many(&mut self, seconds: f64) -> bool {
+        self.level = (self.level - MANY_MAPS * seconds).max(0.0);
+        self.level > MANY_MAPS
+    }
+
+    pub fn begin_burst(&mut self) {
+        self.of_burst = 0.0;
+    }
+
+    /// Whether they are so few that all can be recorded, by a burst of so many seconds.
+    pub fn are_few(&self, seconds: f64) -> bool {
+        self.of_burst <= MANY_MAPS * FEW_MAPS * seconds
     }
 }
 
@@ -185,8 +202,40 @@ mod unit {
             new.are_many(1.0)
         };
         // Short programs of a shell, and one program below the limit.
-        assert!(!after(3000, 4) && !after(300, 16) && !after(1, 5000));
-        assert!(after(1, 6000) && after(10, 600));
+        assert!(!after(3000, 4) && !after(300, 16) && !after(1, 10_000));
+        assert!(after(1, 11_000) && after(10, 1100));
+    }
+
+    #[test]
+    fn mappings_are_many_by_their_rate_and_not_at_once() {
+        // So many in a first interval of 0.05 s, then so many a second.
+        let are_many = |first: u32, rate: u32| {
+            let map = EventKind::Map(Map { name: "//anon".to_owned(), ..Map::default() });
+            let mut new = Maps::default();
+            (0..first).for_each(|_| new.count(&map));
+            let at_once = new.are_many(0.05);
+            let later = (0..400).position(|_| {
+                (0..rate / 4).for_each(|_| new.count(&map));
+                new.are_many(0.25)
+            });
+            (at_once, later.map(|intervals| intervals as f64 / 4.0))
+        };
+        assert_eq!(are_many(5000, 4800), (false, None));
+        assert!(are_many(10_000, 0).0);
+        assert_eq!(are_many(0, 100_000), (false, Some(0.0)));
+        assert_eq!(are_many(0, 6000), (false, Some(5.0)));
+    }
+
+    #[test]
+    fn few_mappings_in_a_burst_are_recorded_again() {
+        let map = EventKind::Map(Map { name: "//anon".to_owned(), ..Map::default() });
+        let are_few = |maps| {
+            let mut new = Maps::default();
+            new.begin_burst();
+            (0..maps).for_each(|_| new.count(&map));
+            new.are_few(0.04)
+        };
+        assert_eq!([200, 0, 100, 101].map(are_few), [false, true, true, false]);
     }
 
     #[test]

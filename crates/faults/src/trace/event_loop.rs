@@ -72,7 +72,7 @@ pub struct EventLoop {
     minor: MinorFaults,
     /// Records since the last pause.
     records: usize,
-    /// Samples (lost ones included), tasks that began and new mappings since the last adjustment; when that was.
+    /// Samples (lost ones included) and tasks that began since the last adjustment; when that was; and new mappings.
     samples: f64,
     begun_tasks: f64,
     maps: Maps,
@@ -100,6 +100,8 @@ pub struct EventLoop {
 }
 
 struct Bursts {
+    /// When the last one began; when it ends, while there is one.
+    began: Instant,
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
@@ -152,6 +154,7 @@ impl EventLoop {
             adapted: now,
             rate: 0.0,
             bursts: Bursts {
+                began: now,
                 ends: None,
                 next: now + FIRST_BURST,
                 pause: FIRST_BURST,
@@ -351,8 +354,12 @@ impl EventLoop {
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
                 self.sorter.unsorted.push(end);
+                let seconds = now.duration_since(self.bursts.began).as_secs_f64();
                 if !self.sees_all_maps {
-                    self.watch_maps(false);
+                    self.sees_all_maps = self.is_whole && self.maps.are_few(seconds);
+                    if !self.sees_all_maps {
+                        self.watch_maps(false);
+                    }
                 }
                 self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
                 self.bursts.ends = None;
@@ -361,13 +368,15 @@ impl EventLoop {
             None if now >= self.bursts.next => {
                 if !self.sees_all_maps {
                     self.watch_maps(true);
+                    self.maps.begin_burst();
                 }
                 if let Ok(calls) = &mut self.calls {
                     calls.begin_codes(&mut self.sorter.unsorted);
                 }
                 self.events.turn(Set::Burst, true);
                 let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
-                (self.bursts.ends, self.bursts.faults) = (Some(now + fits.min(BURST)), 0.0);
+                (self.bursts.began, self.bursts.ends) = (now, Some(now + fits.min(BURST)));
+                self.bursts.faults = 0.0;
             }
             _ => {}
         }
@@ -387,9 +396,8 @@ impl EventLoop {
         self.pass();
         let machine_faults = self.readings.memory(&mut self.collector.tasks, &mut self.sorter.unsorted);
         let samples = std::mem::take(&mut self.samples) / seconds;
-        let maps = std::mem::take(&mut self.maps);
         self.rate = faults / seconds;
-        if self.sees_all_maps && maps.are_many(seconds) {
+        if self.maps.are_many(seconds) && self.sees_all_maps {
             self.sees_all_maps = false;
             // A burst needs them to its end.
             if self.bursts.ends.is_none() {
@@ -397,7 +405,7 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let others = std::mem::take(&mut self.other_maps).are_many(seconds);
+        let others = self.other_maps.are_many(seconds);
         self.choose_scope(machine_faults, others, seconds);
         let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
