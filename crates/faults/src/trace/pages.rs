@@ -5,9 +5,10 @@
 //! was faulted in again, and the other samples at that page stand for so many faults there. Of a program that goes through many
 //! pages in turn, hardly one is sampled twice. So the pages of *bursts* are compared with the samples as well (capture and
 //! recapture): a marked page's other samples, before and after, stand for its other faults. Bursts are few, and may miss what a
-//! program does between them.
+//! program does between them. Samples are in step: of a loop that takes as many faults as there are samples, each page is sampled once.
 //!
-//! Both hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that.
+//! Both hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that. So the sum
+//! counts, too, of the refaults at marked pages, and of those that samples show at other pages: it is too small at most.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -116,20 +117,36 @@ impl Pages {
 struct Tally {
     bursts: Bursts,
     samples: Samples,
+    /// Samples at pages that no burst marked.
+    unmarked: Samples,
 }
 
 impl Tally {
     fn add(&mut self, page: &Page) {
         self.bursts.add(page);
         self.samples.add(page);
+        if page.marks == 0 {
+            self.unmarked.add(page);
+        }
     }
 
-    /// The larger share counts: neither finds refaults where there are none. Each page that was seen had a first touch.
+    /// The largest share counts: none finds refaults where there are none. Each page that was seen had a first touch.
     fn refaults(&self) -> (f64, f64) {
-        let (samples, of_sample) = (self.samples.refaults(), self.samples.of_sample());
-        let bursts = self.bursts.refaults(of_sample).filter(|bursts| bursts.0 >= samples.0);
-        let (share, off) = bursts.unwrap_or(samples);
+        let of_sample = self.samples.of_sample();
+        let all = [Some(self.samples.refaults()), self.bursts.refaults(of_sample), self.sum(of_sample)];
+        let (share, off) =
+            all.into_iter().flatten().max_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or_default();
         (share.min(self.samples.most()), off)
+    }
+
+    /// The share of the refaults at marked pages, and at others, and its error.
+    fn sum(&self, of_sample: f64) -> Option<(f64, f64)> {
+        let all = self.samples.faults();
+        let (unmarked, off) = self.unmarked.refaults();
+        let (of_unmarked, hits) = (self.unmarked.faults() / all, self.bursts.hits);
+        let share = self.bursts.again / all + unmarked * of_unmarked;
+        let off = (of_sample * (hits + 1.0).sqrt() / all).hypot(off * of_unmarked);
+        (all > 0.0).then_some((share.min(1.0), off.min(1.0)))
     }
 }
 
@@ -144,19 +161,26 @@ struct Bursts {
     /// Samples of those pages, and their further faults: of bursts, and those for which the samples stand.
     others_hits: f64,
     others_again: f64,
+    /// The same of all marked pages.
+    hits: f64,
+    again: f64,
 }
 
 impl Bursts {
     fn add(&mut self, page: &Page) {
         let [marks, hits, count] = [page.marks, page.hits, page.count].map(f64::from);
         if page.marks == 0 {
-        } else if marks - 1.0 + hits >= OFTEN {
+            return;
+        }
+        let again = marks - 1.0 + hits / count.max(1.0) * f64::from(page.weight);
+        (self.hits, self.again) = (self.hits + hits, self.again + again);
+        if marks - 1.0 + hits >= OFTEN {
             self.often += marks;
         } else {
             self.others += marks;
             self.others_pages += 1.0;
             self.others_hits += hits;
-            self.others_again += marks - 1.0 + hits / count.max(1.0) * f64::from(page.weight);
+            self.others_again += again;
         }
     }
 
@@ -202,20 +226,24 @@ impl Samples {
         }
     }
 
+    fn faults(&self) -> f64 {
+        self.often + self.others_faults
+    }
+
     /// How many faults one stands for, on average.
     fn of_sample(&self) -> f64 {
-        (self.often + self.others_faults) / self.number.max(1.0)
+        self.faults() / self.number.max(1.0)
     }
 
     /// The largest share that these pages allow.
     fn most(&self) -> f64 {
-        let faults = self.often + self.others_faults;
+        let faults = self.faults();
         if faults > 0.0 { (1.0 - self.pages / faults).max(0.0) } else { 1.0 }
     }
 
     /// The share, and its error, that of the pairs (Poisson, as above). Few pairs count as one refault each: at least so many there were.
     fn refaults(&self) -> (f64, f64) {
-        let faults = (self.often + self.others_faults).max(f64::MIN_POSITIVE);
+        let faults = self.faults().max(f64::MIN_POSITIVE);
         let (number, pairs) = (self.others.max(1.0), self.others_pairs);
         let others = self.others_again / self.others_faults.max(1.0);
         let of_pair = 2.0 * self.others_faults / number.powi(2);
@@ -322,6 +350,18 @@ mod unit {
         };
         assert_eq!(share(1_000_000), 0.0);
         assert!(share(100_000_000) > 0.99);
+    }
+
+    /// As an interpreter that starts, and then goes through an array again and again: a loop of as many faults as samples.
+    #[test]
+    fn samples_in_step_with_a_loop() {
+        for pages in [1140, 1146, 1160, 2300] {
+            let mut watch = Watch::new(127, 2_000, 40_000);
+            (0..1500).for_each(|page| watch.at(100_000 + page));
+            (0..pages * 120).for_each(|fault| watch.at(fault % pages));
+            let share = 1.0 - (1500.0 + pages as f64) / (1500.0 + pages as f64 * 120.0);
+            assert!((watch.refaults() - share).abs() < 0.02, "{pages}: {} for {share}", watch.refaults());
+        }
     }
 
     #[test]
