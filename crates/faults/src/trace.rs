@@ -34,6 +34,7 @@ pub mod event_set;
 pub mod events;
 pub mod frame;
 pub mod group;
+mod growth;
 pub mod heap;
 pub mod kernel_events;
 pub mod memory_state;

@@ -50,8 +50,8 @@ pub struct Collector {
     window: Option<f64>,
     /// Records of tasks and mappings: those that were read, and those that were lost.
     pub task_records: (f64, f64),
-    /// Whether new mappings of data are not recorded.
-    misses_mappings: bool,
+    /// Since when all new mappings of data are recorded; `u64::MAX` while they are not.
+    sees_mappings: u64,
     /// If records are of the whole machine: samples of minor faults of unknown processes, which are dropped with all other records
     /// of these.
     pub dropped: Option<f64>,
@@ -158,10 +158,8 @@ impl Collector {
             EventKind::LostCodes(codes) => {
                 self.code_moments.count(0.0, codes as f64);
             }
-            EventKind::Peak { process, bytes, anonymous, huge } => {
-                self.tasks.peak(process, (bytes, anonymous, huge), self.page)
-            }
-            EventKind::Mappings(on) => self.misses_mappings = !on,
+            EventKind::Resident(process, memory) => self.tasks.resident(process, memory, self.page),
+            EventKind::Mappings(on) => self.sees_mappings = if on { time } else { u64::MAX },
             EventKind::Window(true) => self.window = Some(0.0),
             EventKind::Window(false) => self.squares += self.window.take().unwrap_or(0.0).powi(2),
             EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
@@ -181,7 +179,8 @@ impl Collector {
         let key = Key::of(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
-        if !fault.is_burst && !fault.is_major && key.memory != Memory::File && !key.is_inherited {
+        let is_own = !matches!(key.memory, Memory::File | Memory::Shared);
+        if !fault.is_burst && !fault.is_major && is_own && !key.is_inherited {
             self.tasks.touched(fault.process, fault.weight as f64);
         }
         if fault.is_burst {
@@ -277,7 +276,7 @@ impl Collector {
             } else if area.is_some_and(|(_, area)| area.joined > before) {
                 Some(&mut refaults.maybe_mapped)
             } else {
-                Some(&mut refaults.no_event).filter(|_| !self.misses_mappings)
+                Some(&mut refaults.no_event).filter(|_| before >= self.sees_mappings)
             };
             if let Some(event) = event {
                 // Of a burst each fault is recorded, and stands for itself.
@@ -534,7 +533,7 @@ mod unit {
         }
         let refaults = collector.groups[0].refaults;
         let mapped = refaults.mapped + refaults.maybe_mapped;
-        assert_eq!((refaults.no_event, mapped), (2.0, 1.0), "{refaults:?}");
+        assert_eq!((refaults.no_event, mapped), (1.0, 1.0), "{refaults:?}");
         assert_eq!(collector.task_records, (3.0, 0.0));
     }
 }

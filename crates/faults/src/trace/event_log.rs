@@ -17,6 +17,7 @@ use flate2::write::GzEncoder;
 use lab::failure::{Attempt, Failure};
 use serde::{Deserialize, Serialize};
 
+use super::growth::Resident;
 use super::memory_state::MemoryState;
 use super::procfs::ProcessSnapshot;
 use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
@@ -54,7 +55,7 @@ enum Line {
     #[serde(rename = "l")]
     Lost(i64, Set, u64, u64),
     #[serde(rename = "p")]
-    Peak(i64, u32, u64, #[serde(default)] u64, #[serde(default)] u64),
+    Resident(i64, u32, u64, #[serde(default)] u64, #[serde(default)] u64, #[serde(default)] u64),
     /// Whether mappings of data are recorded from now on.
     #[serde(rename = "t")]
     Mappings(i64, bool),
@@ -158,8 +159,9 @@ impl Writer {
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
             EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
-            EventKind::Peak { process, bytes, anonymous, huge } => {
-                Line::Peak(time, *process, *bytes, *anonymous, *huge)
+            EventKind::Resident(process, memory) => {
+                let Resident { most, anonymous, others, huge } = *memory;
+                Line::Resident(time, *process, most, anonymous, huge, others)
             }
             EventKind::Mappings(on) => Line::Mappings(time, *on),
             EventKind::Window(on) => Line::Window(time, *on),
@@ -317,8 +319,8 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
         }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
-        Line::Peak(time, process, bytes, anonymous, huge) => {
-            (time, EventKind::Peak { process, bytes, anonymous, huge })
+        Line::Resident(time, process, most, anonymous, huge, others) => {
+            (time, EventKind::Resident(process, Resident { most, anonymous, others, huge }))
         }
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Window(time, on) => (time, EventKind::Window(on)),
@@ -362,7 +364,10 @@ mod unit {
             EventKind::Fault(Box::new(fault)),
             EventKind::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
             EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
-            EventKind::Peak { process: 7, bytes: 1 << 30, anonymous: 1 << 20, huge: 1 << 21 },
+            EventKind::Resident(
+                7,
+                Resident { most: 1 << 30, anonymous: 1 << 20, others: 1 << 19, huge: 1 << 21 },
+            ),
             EventKind::Mappings(false),
             EventKind::Window(true),
             EventKind::Exit { process: 9, thread: 9 },

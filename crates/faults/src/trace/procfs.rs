@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 
+use super::growth::Resident;
 use super::record::Map;
 
 /// A process as /proc shows it at one moment.
@@ -77,9 +78,11 @@ impl SnapshotSource {
     }
 }
 
-/// The most bytes that a process has had in memory (VmHWM), and those of no file that it has now (RssAnon), by its `status`.
-pub fn resident(status: &str) -> Option<(u64, u64)> {
-    Some((lab::proc::memory(status, "VmHWM")?, lab::proc::memory(status, "RssAnon").unwrap_or(0)))
+/// What a process has in memory, by its `status`.
+pub fn resident(status: &str) -> Option<Resident> {
+    let bytes = |name: &str| lab::proc::memory(status, name);
+    let others = bytes("RssFile").unwrap_or(0) + bytes("RssShmem").unwrap_or(0);
+    Some(Resident { most: bytes("VmHWM")?, anonymous: bytes("RssAnon").unwrap_or(0), others, huge: 0 })
 }
 
 pub fn status(process: u32) -> Option<String> {
@@ -121,7 +124,7 @@ mod unit {
     fn a_process_is_read_whatever_its_name() {
         let odd = OddlyNamed::start();
         let (snapshot, status) = (ProcessSnapshot::read(odd.process()), status(odd.process()));
-        let peak = resident(&status.unwrap()).map(|(most, _)| most);
+        let peak = resident(&status.unwrap()).map(|memory| memory.most);
         assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(
             snapshot.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use lab::process_tree::{UsageTotals, stat};
 use machine::Tree;
 
+use super::growth::Resident;
 use super::kernel_events::{KernelCounters, KernelEvents};
 use super::memory_state::{self, MemoryState};
 use super::procfs;
@@ -94,17 +95,23 @@ impl Readings {
         let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES).collect();
         for process in processes {
             let status = procfs::status(process).unwrap_or_default();
-            if let Some((bytes, anonymous)) = procfs::resident(&status) {
-                let kind = EventKind::Peak { process, bytes, anonymous, huge };
-                entries.push(Entry { time: now(), kind });
-            }
+            let resident = procfs::resident(&status).map(|memory| (now(), memory));
+            let mut has_huge = false;
             if let Some(known) = tasks.memory_state(process) {
                 let mut state = MemoryState::read(process, &status);
                 if are_huge && known.huge == 0 {
                     state = state.read_huge(process);
                 }
                 known.add(&state);
+                has_huge = known.huge > 0;
             }
+            // The kernel counts those of all processes.
+            let huge = if has_huge { huge } else { 0 };
+            let event = |(time, memory)| Entry {
+                time,
+                kind: EventKind::Resident(process, Resident { huge, ..memory }),
+            };
+            entries.extend(resident.map(event));
         }
         self.userfaults(tasks, entries);
         faults
@@ -148,6 +155,39 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::mapping::Mapping;
+
+    #[test]
+    fn huge_pages_are_of_processes_that_have_some() {
+        let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+        let (mut tasks, mut readings) = (Tasks::default(), Readings::new(None, 4096));
+        let (both, huge_page) = ([std::process::id(), other.id()], readings.huge_page);
+        both.into_iter().for_each(|process| drop(tasks.get(process, now()).clone()));
+        let mut read = || {
+            let mut entries = Vec::new();
+            readings.memory(&mut tasks, &mut entries);
+            both.map(|process| {
+                let found = entries.iter().find_map(|entry| match entry.kind {
+                    EventKind::Resident(number, memory) if number == process => Some(memory.huge),
+                    _ => None,
+                });
+                found.unwrap()
+            })
+        };
+        read();
+        let huge = 4 * huge_page;
+        let region = Mapping::huge(huge as usize, huge_page.max(1) as usize);
+        let taken = region.map(|region| {
+            (0..region.pages()).for_each(|page| region.write(page));
+            (read(), region)
+        });
+        other.kill().unwrap();
+        other.wait().unwrap();
+        match taken {
+            Ok(([0, 0], _)) | Err(_) => eprintln!("skipped: the kernel gives no huge pages"),
+            Ok((of, _)) => assert!(of[0] >= huge && of[1] == 0, "{of:?} of {huge}"),
+        }
+    }
 
     #[test]
     fn cpu_time_is_that_of_the_processes_while_they_are_few() {

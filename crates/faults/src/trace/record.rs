@@ -5,6 +5,8 @@ use perf_event::data::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::growth::Resident;
+
 pub use shm::blocks::Regs;
 
 /// Which registers come with a sample, in the order of their bits (asm/perf_regs.h).
@@ -45,8 +47,7 @@ pub struct Entry {
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
 /// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written. `Codes`: whether they are recorded from now on.
 ///   `LostCodes`: those that found no room.
-/// - `Peak`: the most memory that a process had at once so far, and what it has now that is of no file; and what all processes took by huge
-///   pages since the reading before. In bytes, read from /proc.
+/// - `Resident`: what a process has in memory, read from /proc.
 /// - `Lost`: records that found no room, and the events that they stand for; 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
 pub enum EventKind {
@@ -62,7 +63,7 @@ pub enum EventKind {
     Code { process: u32, address: u64, code: u64 },
     Codes(bool),
     LostCodes(u64),
-    Peak { process: u32, bytes: u64, anonymous: u64, huge: u64 },
+    Resident(u32, Resident),
     Mappings(bool),
     Window(bool),
     Lost { set: Set, records: u64, events: u64 },

@@ -39,14 +39,12 @@ impl EventSorter {
 
 #[cfg(test)]
 mod unit {
+    use super::super::growth::Resident;
     use super::super::record::EventKind;
     use super::*;
 
     fn read(sorter: &mut EventSorter, times: &[u64]) {
-        let at = |time: &u64| Entry {
-            time: *time,
-            kind: EventKind::Peak { process: 1, bytes: 0, anonymous: 0, huge: 0 },
-        };
+        let at = |time: &u64| Entry { time: *time, kind: EventKind::Resident(1, Resident::default()) };
         sorter.unsorted.extend(times.iter().map(at));
     }
 

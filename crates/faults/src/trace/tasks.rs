@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::address_space::{AddressSpace, Area};
+use super::growth::{Brought, Growth, Resident};
 use super::heap::Heap;
 use super::memory_state::MemoryState;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
@@ -40,41 +41,15 @@ pub struct Process {
     forked: Option<(u32, Option<u64>, bool)>,
     /// Whether it has executed its program while it was watched, and is not a fork of one that has.
     is_executed: bool,
-    read: u64,
-    /// Faults by which it took memory of its own, by weight.
-    touched: f64,
-    /// The same when its peak was read last, and that peak in bytes.
-    at_last_peak: (f64, u64),
-    grown: Matching,
-    stayed: Matching,
-    /// The most bytes of no file that were read; `None` before the first reading of a process that has not
-    /// begun here.
-    most_anonymous: Option<u64>,
+    /// Its mappings are not read again before this time.
+    again: u64,
+    growth: Growth,
     /// The process with which it shares pages since it was forked.
     shares_with: Option<u32>,
     /// How many such children it has; whether it had one since its peak was read last.
     sharers: (u64, bool),
     /// Bytes that a child left write-protected when it ended: each page faults once more as it is written.
     protected: f64,
-}
-
-/// Faults and growth, in pages, between two readings that do not match. Samples are of chance, and a reading is not of their
-/// moment: what is left matches what comes until the next reading.
-#[derive(Clone, Copy, Debug, Default)]
-struct Matching {
-    faults: f64,
-    growth: f64,
-}
-
-impl Matching {
-    /// Takes what has come since the last reading; returns how many faults brought new memory. Of growth without faults, as by huge
-    /// pages, no more is left than there were faults.
-    fn take(&mut self, faults: f64, growth: f64) -> f64 {
-        let matched = (self.faults + faults).min(self.growth + growth);
-        let left = |old: f64, new: f64| (old + new - matched).clamp(0.0, new);
-        *self = Matching { faults: left(self.faults, faults), growth: left(self.growth, growth).min(faults) };
-        matched
-    }
 }
 
 /// A program, which several processes may run.
@@ -169,8 +144,7 @@ impl Tasks {
     /// Reads the mappings of a process again; not too often.
     fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
-        let again = AGAIN.max(AGAIN_EACH * process.space.areas().len() as u64);
-        if time >= process.read.saturating_add(again)
+        if time >= process.again
             && let Some(program) = self.programs.get_mut(process.program as usize)
         {
             process.add_mappings(self.source.take(number, time), program, time);
@@ -217,11 +191,7 @@ impl Tasks {
             heap: Rc::new(Cell::new(from.heap.get())),
             forked: None,
             is_executed: false,
-            touched: 0.0,
-            at_last_peak: Default::default(),
-            grown: Matching::default(),
-            stayed: Matching::default(),
-            most_anonymous: None,
+            growth: Growth::default(),
             shares_with: Some(parent),
             sharers: (0, false),
             protected: 0.0,
@@ -283,7 +253,13 @@ impl Tasks {
             self.programs[program as usize].executed += 1;
             self.processes.insert(
                 process,
-                Process { id, program, is_executed: true, most_anonymous: Some(0), ..Process::default() },
+                Process {
+                    id,
+                    program,
+                    is_executed: true,
+                    growth: Growth::from_nothing(),
+                    ..Process::default()
+                },
             );
         }
     }
@@ -292,7 +268,7 @@ impl Tasks {
         self.names.remove(&thread);
         if thread == process {
             if let Some(parent) = self.end_sharing(process) {
-                parent.protected = parent.most_anonymous.unwrap_or(parent.at_last_peak.1) as f64;
+                parent.protected = parent.growth.most() as f64;
             }
             self.end_program(process);
             self.processes.remove(&process);
@@ -311,7 +287,7 @@ impl Tasks {
     /// Adds faults by which a process took memory of its own.
     pub fn touched(&mut self, process: u32, faults: f64) {
         if let Some(process) = self.processes.get_mut(&process) {
-            process.touched += faults;
+            process.growth.touched += faults;
         }
     }
 
@@ -331,18 +307,10 @@ impl Tasks {
         }
     }
 
-    /// Takes the most bytes that a process has had, those of no file that it has, and those of huge pages that were taken since the last
-    /// reading, in pages of `page` bytes. Since then, its faults brought at most as much new memory as the peak grew by. They brought at
-    /// least as much as its memory of no file grew by, without huge pages: one fault brings a whole one.
-    pub fn peak(&mut self, number: u32, (bytes, anonymous, huge): (u64, u64, u64), page: u64) {
+    /// Takes what a process has in memory.
+    pub fn resident(&mut self, number: u32, memory: Resident, page: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
-        let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
-        let faults = process.touched - touched;
-        let grown = process.grown.take(faults, bytes.saturating_sub(most) as f64 / page as f64);
-        let before = process.most_anonymous.unwrap_or(anonymous);
-        process.most_anonymous = Some(before.max(anonymous));
-        let more = anonymous.saturating_sub(before).saturating_sub(huge);
-        let stayed = process.stayed.take(faults, more as f64 / page as f64);
+        let Brought { faults, grown, stayed } = process.growth.take(memory, page as f64);
         let most_shared = if process.sharers.1 { f64::MAX } else { process.protected / page as f64 };
         let shared = (faults - grown).clamp(0.0, most_shared);
         process.sharers.1 = process.sharers.0 > 0;
@@ -374,7 +342,7 @@ impl Process {
     }
 
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
-        self.read = time;
+        self.again = time.saturating_add(AGAIN.max(AGAIN_EACH * snapshot.maps.len() as u64));
         let space = Rc::make_mut(&mut self.space);
         let heap = space.heap;
         let mut has_code = false;
@@ -483,7 +451,9 @@ mod unit {
         tasks.fork(TWO, ONE, 1);
         let mut with_huge = |process, faults, pages: u64, huge: u64| {
             tasks.touched(process, faults);
-            tasks.peak(process, (pages * PAGE, pages * PAGE, huge * PAGE), PAGE);
+            let bytes = pages * PAGE;
+            let resident = Resident { most: bytes, anonymous: bytes, others: 0, huge: huge * PAGE };
+            tasks.resident(process, resident, PAGE);
             tasks.programs[0].stayed
         };
         let mut stayed = |process, faults, pages| with_huge(process, faults, pages, 0);
@@ -498,23 +468,6 @@ mod unit {
     }
 
     #[test]
-    fn growth_is_matched_with_faults_of_the_next_reading() {
-        let grown = |readings: &[(f64, f64)]| {
-            let mut matching = Matching::default();
-            readings.iter().map(|(faults, growth)| matching.take(*faults, *growth)).sum::<f64>()
-        };
-        assert_eq!(grown(&[(500.0, 500.0), (500.0, 0.0), (500.0, 0.0)]), 500.0, "churn");
-        assert_eq!(grown(&[(500.0, 0.0), (0.0, 500.0)]), 500.0, "read late");
-        assert_eq!(
-            grown(&[(100.0, 130.0), (130.0, 100.0), (90.0, 100.0), (110.0, 100.0)]),
-            430.0,
-            "by chance"
-        );
-        assert_eq!(grown(&[(500.0, 0.0), (10.0, 0.0), (0.0, 500.0)]), 10.0, "too late");
-        assert_eq!(grown(&[(10.0, 5000.0), (500.0, 0.0)]), 20.0, "huge pages");
-    }
-
-    #[test]
     fn pages_that_a_child_shared_are_copied_once_each() {
         const PAGE: u64 = 4096;
         let shared = |executes: bool| {
@@ -522,7 +475,8 @@ mod unit {
             tasks.name(ONE, ONE, "server", true);
             let read = |tasks: &mut Tasks, faults| {
                 tasks.touched(ONE, faults);
-                tasks.peak(ONE, (1000 * PAGE, 1000 * PAGE, 0), PAGE);
+                let bytes = 1000 * PAGE;
+                tasks.resident(ONE, Resident { most: bytes, anonymous: bytes, ..Resident::default() }, PAGE);
                 tasks.programs[0].shared
             };
             let before = read(&mut tasks, 1000.0);

@@ -1,0 +1,125 @@
+//! By how much a process's memory grew, by what /proc says from time to time: bounds for how many of its faults brought memory that
+//! stays. Pure.
+
+/// What a process has in memory, in bytes, when that is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resident {
+    /// The most that it has had at once (VmHWM).
+    pub most: u64,
+    /// Of no file (RssAnon).
+    pub anonymous: u64,
+    /// Of files, and shared memory (RssFile, RssShmem).
+    pub others: u64,
+    /// What all processes took by huge pages since the reading before (thp_fault_alloc); 0 if its program has none.
+    pub huge: u64,
+}
+
+/// The growth of one process.
+#[derive(Clone, Debug, Default)]
+pub struct Growth {
+    /// Faults by which it took memory of its own, by weight; and those before the last reading.
+    pub touched: f64,
+    read: f64,
+    /// The most bytes that it has had at once, and about how many of its own.
+    most: u64,
+    own: u64,
+    /// The most bytes of no file that were read; `None` before the first reading of a process that has not begun here.
+    anonymous: Option<u64>,
+    grown: Matching,
+    stayed: Matching,
+}
+
+/// Faults since the last reading, and at most and at least how many of them brought memory that the process did not have before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Brought {
+    pub faults: f64,
+    pub grown: f64,
+    pub stayed: f64,
+}
+
+impl Growth {
+    /// Of a process that begins.
+    pub fn from_nothing() -> Growth {
+        Growth { anonymous: Some(0), ..Growth::default() }
+    }
+
+    /// The most bytes of no file that it is known to have had.
+    pub fn most(&self) -> u64 {
+        self.anonymous.unwrap_or(self.own)
+    }
+
+    /// Takes a reading. The faults since the last one brought at most as many pages as the peak of its own memory grew by; a peak that did
+    /// not grow says nothing of this time. They brought at least as many as the memory of no file grew by, without huge pages: one fault
+    /// brings a whole one.
+    pub fn take(&mut self, now: Resident, page: f64) -> Brought {
+        let faults = self.touched - std::mem::replace(&mut self.read, self.touched);
+        let peak = if now.most > self.most { now.most.saturating_sub(now.others) } else { 0 };
+        let own = self.own.max(peak).max(now.anonymous);
+        let more = own - std::mem::replace(&mut self.own, own);
+        self.most = self.most.max(now.most);
+        let before = self.anonymous.unwrap_or(now.anonymous);
+        self.anonymous = Some(before.max(now.anonymous));
+        let small = now.anonymous.saturating_sub(before).saturating_sub(now.huge);
+        Brought {
+            faults,
+            grown: self.grown.take(faults, more as f64 / page),
+            stayed: self.stayed.take(faults, small as f64 / page),
+        }
+    }
+}
+
+/// Faults and growth, in pages, between two readings that do not match. Samples are of chance, and a reading is not of their
+/// moment: what is left matches what comes until the next reading.
+#[derive(Clone, Copy, Debug, Default)]
+struct Matching {
+    faults: f64,
+    growth: f64,
+}
+
+impl Matching {
+    /// Takes what has come since the last reading; returns how many faults brought new memory. Of growth without faults, as by huge
+    /// pages, no more is left than there were faults.
+    fn take(&mut self, faults: f64, growth: f64) -> f64 {
+        let matched = (self.faults + faults).min(self.growth + growth);
+        let left = |old: f64, new: f64| (old + new - matched).clamp(0.0, new);
+        *self = Matching { faults: left(self.faults, faults), growth: left(self.growth, growth).min(faults) };
+        matched
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn files_are_no_growth_of_the_process_s_own_memory() {
+        // Pages: the most, of no file, of files; faults, and how many of them brought memory.
+        let mut growth = Growth::from_nothing();
+        let mut take = |most, anonymous, others, faults| {
+            growth.touched += faults;
+            growth.take(Resident { most, anonymous, others, huge: 0 }, 1.0).grown
+        };
+        assert_eq!(take(2000, 200, 1800, 300.0), 200.0, "a program starts");
+        assert_eq!(take(7000, 1700, 3300, 4000.0), 3500.0, "and gives pages back");
+        assert_eq!(take(7000, 3200, 3300, 2000.0), 0.0, "it takes them again");
+        assert_eq!(take(7000, 3200, 300, 500.0), 0.0, "it unmaps files");
+        assert_eq!(take(9000, 5700, 3300, 2500.0), 2000.0);
+    }
+
+    #[test]
+    fn growth_is_matched_with_faults_of_the_next_reading() {
+        let grown = |readings: &[(f64, f64)]| {
+            let mut matching = Matching::default();
+            readings.iter().map(|(faults, growth)| matching.take(*faults, *growth)).sum::<f64>()
+        };
+        assert_eq!(grown(&[(500.0, 500.0), (500.0, 0.0), (500.0, 0.0)]), 500.0, "churn");
+        assert_eq!(grown(&[(500.0, 0.0), (0.0, 500.0)]), 500.0, "read late");
+        assert_eq!(
+            grown(&[(100.0, 130.0), (130.0, 100.0), (90.0, 100.0), (110.0, 100.0)]),
+            430.0,
+            "by chance"
+        );
+        assert_eq!(grown(&[(500.0, 0.0), (10.0, 0.0), (0.0, 500.0)]), 10.0, "too late");
+        assert_eq!(grown(&[(10.0, 5000.0), (500.0, 0.0)]), 20.0, "huge pages");
+    }
+}
