@@ -50,8 +50,8 @@ pub struct Collector {
     window: Option<f64>,
     /// Records of tasks and mappings: those that were read, and those that were lost.
     pub task_records: (f64, f64),
-    /// Since when all new mappings of data are recorded; `u64::MAX` while they are not.
-    sees_mappings: u64,
+    /// Whether new mappings of data are not recorded.
+    misses_mappings: bool,
     /// If records are of the whole machine: samples of minor faults of unknown processes, which are dropped with all other records
     /// of these.
     pub dropped: Option<f64>,
@@ -159,7 +159,7 @@ impl Collector {
                 self.code_moments.count(0.0, codes as f64);
             }
             EventKind::Resident(process, memory) => self.tasks.resident(process, memory, self.page),
-            EventKind::Mappings(on) => self.sees_mappings = if on { time } else { u64::MAX },
+            EventKind::Mappings(on) => self.misses_mappings = !on,
             EventKind::Window(true) => self.window = Some(0.0),
             EventKind::Window(false) => self.squares += self.window.take().unwrap_or(0.0).powi(2),
             EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
@@ -179,9 +179,8 @@ impl Collector {
         let key = Key::of(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
-        let is_own = !matches!(key.memory, Memory::File | Memory::Shared);
-        if !fault.is_burst && !fault.is_major && is_own && !key.is_inherited {
-            self.tasks.touched(fault.process, fault.weight as f64);
+        if !fault.is_burst && !fault.is_major && !key.is_inherited {
+            self.tasks.touched(fault.process, key.memory, fault.weight as f64);
         }
         if fault.is_burst {
             return;
@@ -276,7 +275,7 @@ impl Collector {
             } else if area.is_some_and(|(_, area)| area.joined > before) {
                 Some(&mut refaults.maybe_mapped)
             } else {
-                Some(&mut refaults.no_event).filter(|_| before >= self.sees_mappings)
+                Some(&mut refaults.no_event).filter(|_| !self.misses_mappings)
             };
             if let Some(event) = event {
                 // Of a burst each fault is recorded, and stands for itself.
@@ -533,7 +532,7 @@ mod unit {
         }
         let refaults = collector.groups[0].refaults;
         let mapped = refaults.mapped + refaults.maybe_mapped;
-        assert_eq!((refaults.no_event, mapped), (1.0, 1.0), "{refaults:?}");
+        assert_eq!((refaults.no_event, mapped), (2.0, 1.0), "{refaults:?}");
         assert_eq!(collector.task_records, (3.0, 0.0));
     }
 }

@@ -1,7 +1,7 @@
 //! How minor faults are sampled: enough samples at little cost; whose; and whether all new mappings are recorded.
 
 use super::events::Scope;
-use super::record::EventKind;
+use super::record::{EventKind, Set};
 
 /// Samples per second that are aimed at while the program takes faults. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 500.0;
@@ -149,6 +149,8 @@ pub fn chosen(scope: Scope, own: f64, others: f64, seconds: f64) -> Scope {
 pub struct Maps {
     level: f64,
     of_burst: f64,
+    /// Whether some found no room.
+    are_lost: bool,
 }
 
 impl Maps {
@@ -156,6 +158,7 @@ impl Maps {
         let more = match kind {
             EventKind::Map(map) if map.name == "//anon" => 1.0,
             EventKind::Name { exec: true, .. } => -LOADER_MAPS,
+            EventKind::Lost { set: Set::Maps, records: 1.., .. } => return self.are_lost = true,
             _ => return,
         };
         (self.level, self.of_burst) = (self.level + more, self.of_burst + more);
@@ -164,16 +167,18 @@ impl Maps {
     /// Whether it costs the program too much to record all of them; `seconds` since the last look.
     pub fn are_many(&mut self, seconds: f64) -> bool {
         self.level = (self.level - MANY_MAPS * seconds).max(0.0);
-        self.level > MANY_MAPS
+        self.are_lost || self.level > MANY_MAPS
     }
 
     pub fn begin_burst(&mut self) {
         self.of_burst = 0.0;
     }
 
-    /// Whether they are so few that all can be recorded, by a burst of so many seconds.
-    pub fn are_few(&self, seconds: f64) -> bool {
-        self.of_burst <= MANY_MAPS * FEW_MAPS * seconds
+    /// Whether they are so few that all can be recorded from now on, by a burst of so many seconds.
+    pub fn are_few(&mut self, seconds: f64) -> bool {
+        let are_few = !self.are_lost && self.of_burst <= MANY_MAPS * FEW_MAPS * seconds;
+        self.level = if are_few { 0.0 } else { self.level };
+        are_few
     }
 }
 
@@ -229,13 +234,19 @@ mod unit {
     #[test]
     fn few_mappings_in_a_burst_are_recorded_again() {
         let map = EventKind::Map(Map { name: "//anon".to_owned(), ..Map::default() });
-        let are_few = |maps| {
+        let after = |maps| {
             let mut new = Maps::default();
+            (0..30_000).for_each(|_| new.count(&map));
+            assert!(new.are_many(0.3));
             new.begin_burst();
             (0..maps).for_each(|_| new.count(&map));
-            new.are_few(0.04)
+            (new.are_few(0.04), new)
         };
-        assert_eq!([200, 0, 100, 101].map(are_few), [false, true, true, false]);
+        assert_eq!([200, 0, 100, 101].map(|maps| after(maps).0), [false, true, true, false]);
+        let mut calm = after(100).1;
+        assert!(!calm.are_many(0.25), "what there was before does not count");
+        calm.count(&EventKind::lost(Set::Maps, 1, 1));
+        assert!(calm.are_many(0.25) && !calm.are_few(0.04), "some found no room");
     }
 
     #[test]

@@ -356,7 +356,8 @@ impl EventLoop {
                 self.sorter.unsorted.push(end);
                 let seconds = now.duration_since(self.bursts.began).as_secs_f64();
                 if !self.sees_all_maps {
-                    self.sees_all_maps = self.is_whole && self.maps.are_few(seconds);
+                    let are_all_counted = self.sorter.settled.is_empty();
+                    self.sees_all_maps = are_all_counted && self.maps.are_few(seconds);
                     if !self.sees_all_maps {
                         self.watch_maps(false);
                     }
@@ -368,8 +369,8 @@ impl EventLoop {
             None if now >= self.bursts.next => {
                 if !self.sees_all_maps {
                     self.watch_maps(true);
-                    self.maps.begin_burst();
                 }
+                self.maps.begin_burst();
                 if let Ok(calls) = &mut self.calls {
                     calls.begin_codes(&mut self.sorter.unsorted);
                 }

@@ -1,6 +1,8 @@
 //! By how much a process's memory grew, by what /proc says from time to time: bounds for how many of its faults brought memory that
 //! stays. Pure.
 
+use suites::faults::Memory;
+
 /// What a process has in memory, in bytes, when that is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
@@ -17,12 +19,13 @@ pub struct Resident {
 /// The growth of one process.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {
-    /// Faults by which it took memory of its own, by weight; and those before the last reading.
-    pub touched: f64,
-    read: f64,
-    /// The most bytes that it has had at once, and about how many of its own.
+    /// Faults since the last reading, by weight: at memory of its own, and at private mappings of files, where a write brings such memory.
+    touched: f64,
+    of_files: f64,
+    /// The most bytes that it has had at once, and about how many of its own; those of files and shared memory at the last reading.
     most: u64,
     own: u64,
+    others: u64,
     /// The most bytes of no file that were read; `None` before the first reading of a process that has not begun here.
     anonymous: Option<u64>,
     grown: Matching,
@@ -48,22 +51,33 @@ impl Growth {
         self.anonymous.unwrap_or(self.own)
     }
 
-    /// Takes a reading. The faults since the last one brought at most as many pages as the peak of its own memory grew by; a peak that did
-    /// not grow says nothing of this time. They brought at least as many as the memory of no file grew by, without huge pages: one fault
-    /// brings a whole one.
+    /// Adds faults at this kind of memory.
+    pub fn add(&mut self, memory: Memory, faults: f64) {
+        match memory {
+            Memory::File | Memory::Shared | Memory::Userfault => {}
+            Memory::PrivateFile => self.of_files += faults,
+            _ => self.touched += faults,
+        }
+    }
+
+    /// Takes a reading. The faults since the last one brought at most as many pages as the peak of its own memory grew by. That is the peak
+    /// of all without files and shared memory, which are taken to be there when it is reached; one that did not grow says nothing of this
+    /// time. The faults brought at least as many as the memory of no file grew by, without those of huge pages, of which one fault brings a
+    /// whole one, and of files.
     pub fn take(&mut self, now: Resident, page: f64) -> Brought {
-        let faults = self.touched - std::mem::replace(&mut self.read, self.touched);
-        let peak = if now.most > self.most { now.most.saturating_sub(now.others) } else { 0 };
+        let (faults, of_files) = (std::mem::take(&mut self.touched), std::mem::take(&mut self.of_files));
+        let others = now.others.max(std::mem::replace(&mut self.others, now.others));
+        let peak = if now.most > self.most { now.most.saturating_sub(others) } else { 0 };
         let own = self.own.max(peak).max(now.anonymous);
         let more = own - std::mem::replace(&mut self.own, own);
         self.most = self.most.max(now.most);
         let before = self.anonymous.unwrap_or(now.anonymous);
         self.anonymous = Some(before.max(now.anonymous));
-        let small = now.anonymous.saturating_sub(before).saturating_sub(now.huge);
+        let small = now.anonymous.saturating_sub(before).saturating_sub(now.huge) as f64 / page;
         Brought {
             faults,
             grown: self.grown.take(faults, more as f64 / page),
-            stayed: self.stayed.take(faults, small as f64 / page),
+            stayed: self.stayed.take(faults, (small - of_files).max(0.0)),
         }
     }
 }
@@ -96,14 +110,26 @@ mod unit {
         // Pages: the most, of no file, of files; faults, and how many of them brought memory.
         let mut growth = Growth::from_nothing();
         let mut take = |most, anonymous, others, faults| {
-            growth.touched += faults;
+            growth.add(Memory::Heap, faults);
             growth.take(Resident { most, anonymous, others, huge: 0 }, 1.0).grown
         };
         assert_eq!(take(2000, 200, 1800, 300.0), 200.0, "a program starts");
         assert_eq!(take(7000, 1700, 3300, 4000.0), 3500.0, "and gives pages back");
         assert_eq!(take(7000, 3200, 3300, 2000.0), 0.0, "it takes them again");
-        assert_eq!(take(7000, 3200, 300, 500.0), 0.0, "it unmaps files");
         assert_eq!(take(9000, 5700, 3300, 2500.0), 2000.0);
+        assert_eq!(take(9100, 5800, 300, 500.0), 100.0, "it unmaps files");
+        assert_eq!(take(9100, 8000, 300, 2500.0), 2200.0);
+    }
+
+    #[test]
+    fn pages_of_files_that_are_written_are_no_memory_that_others_brought() {
+        let stayed = |memory| {
+            let mut growth = Growth::from_nothing();
+            growth.add(memory, 300.0);
+            growth.add(Memory::Heap, 1000.0);
+            growth.take(Resident { most: 900, anonymous: 700, others: 200, huge: 0 }, 1.0).stayed
+        };
+        assert_eq!([Memory::PrivateFile, Memory::Shared].map(stayed), [400.0, 700.0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! program does between them. Samples are in step: of a loop that takes as many faults as there are samples, each page is sampled once.
 //!
 //! Both hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that. So the sum
-//! counts, too, of the refaults at marked pages, and of those that samples show at other pages: it is too small at most.
+//! counts, too, of the refaults at marked pages, and of those that samples show at the others.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -143,9 +143,10 @@ impl Tally {
     fn sum(&self, of_sample: f64) -> Option<(f64, f64)> {
         let all = self.samples.faults();
         let (unmarked, off) = self.unmarked.refaults();
-        let (of_unmarked, hits) = (self.unmarked.faults() / all, self.bursts.hits);
+        let of_unmarked = self.unmarked.faults() / all;
         let share = self.bursts.again / all + unmarked * of_unmarked;
-        let off = (of_sample * (hits + 1.0).sqrt() / all).hypot(off * of_unmarked);
+        let of_hits = (self.bursts.hit_squares + of_sample.powi(2)).sqrt();
+        let off = (of_hits / all).hypot(off * of_unmarked);
         (all > 0.0).then_some((share.min(1.0), off.min(1.0)))
     }
 }
@@ -161,9 +162,9 @@ struct Bursts {
     /// Samples of those pages, and their further faults: of bursts, and those for which the samples stand.
     others_hits: f64,
     others_again: f64,
-    /// The same of all marked pages.
-    hits: f64,
+    /// Further faults of all marked pages, and the squares of the weights of their samples.
     again: f64,
+    hit_squares: f64,
 }
 
 impl Bursts {
@@ -172,8 +173,10 @@ impl Bursts {
         if page.marks == 0 {
             return;
         }
-        let again = marks - 1.0 + hits / count.max(1.0) * f64::from(page.weight);
-        (self.hits, self.again) = (self.hits + hits, self.again + again);
+        let weight = f64::from(page.weight) / count.max(1.0);
+        let again = marks - 1.0 + hits * weight;
+        self.again += again;
+        self.hit_squares += hits * weight.powi(2);
         if marks - 1.0 + hits >= OFTEN {
             self.often += marks;
         } else {

@@ -68,7 +68,7 @@ impl SnapshotSource {
                 all.push((time, snapshot.clone()));
                 snapshot
             }
-            // A replay asks for no more than was recorded: the first from this time on, or the last.
+            // The first from this time on, or the last: a replay may ask at other times than another version did.
             SnapshotSource::Replay(all) => {
                 let recorded = all.get(&process).map_or(&[][..], Vec::as_slice);
                 let later = recorded.iter().find(|(then, _)| then / 1000 >= time / 1000);

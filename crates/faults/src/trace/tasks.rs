@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use suites::faults::Memory;
+
 use super::address_space::{AddressSpace, Area};
 use super::growth::{Brought, Growth, Resident};
 use super::heap::Heap;
@@ -46,7 +48,7 @@ pub struct Process {
     growth: Growth,
     /// The process with which it shares pages since it was forked.
     shares_with: Option<u32>,
-    /// How many such children it has; whether it had one since its peak was read last.
+    /// How many such children it has; whether it had one since its memory was read last.
     sharers: (u64, bool),
     /// Bytes that a child left write-protected when it ended: each page faults once more as it is written.
     protected: f64,
@@ -78,9 +80,9 @@ pub struct Program {
     pub regrown: u64,
     /// Bytes by which its processes' heaps grew to where they had not been.
     pub heap: u64,
-    /// Faults by which its processes took memory of their own, up to the last reading of their peaks.
+    /// Faults of its processes at memory of their own, up to the last reading of that.
     pub touched: f64,
-    /// At most so many of these as their peaks grew by in the meantime.
+    /// Those that can have brought more memory than there had been.
     pub grown: f64,
     /// At least so many of these: by so much memory of no file grew to more than there had been at any reading.
     pub stayed: f64,
@@ -284,10 +286,10 @@ impl Tasks {
         Some(&mut self.programs.get_mut(number)?.memory_state)
     }
 
-    /// Adds faults by which a process took memory of its own.
-    pub fn touched(&mut self, process: u32, faults: f64) {
+    /// Adds faults of a process at this kind of memory.
+    pub fn touched(&mut self, process: u32, memory: Memory, faults: f64) {
         if let Some(process) = self.processes.get_mut(&process) {
-            process.growth.touched += faults;
+            process.growth.add(memory, faults);
         }
     }
 
@@ -450,7 +452,7 @@ mod unit {
         tasks.name(ONE, ONE, "server", true);
         tasks.fork(TWO, ONE, 1);
         let mut with_huge = |process, faults, pages: u64, huge: u64| {
-            tasks.touched(process, faults);
+            tasks.touched(process, Memory::Heap, faults);
             let bytes = pages * PAGE;
             let resident = Resident { most: bytes, anonymous: bytes, others: 0, huge: huge * PAGE };
             tasks.resident(process, resident, PAGE);
@@ -474,7 +476,7 @@ mod unit {
             let mut tasks = Tasks::default();
             tasks.name(ONE, ONE, "server", true);
             let read = |tasks: &mut Tasks, faults| {
-                tasks.touched(ONE, faults);
+                tasks.touched(ONE, Memory::Heap, faults);
                 let bytes = 1000 * PAGE;
                 tasks.resident(ONE, Resident { most: bytes, anonymous: bytes, ..Resident::default() }, PAGE);
                 tasks.programs[0].shared

@@ -153,7 +153,7 @@ impl Row {
         }
     }
 
-    /// `yes, 92-95 %`, or `..., shares apart, 88-94 % of 76408 to 137691 faults`.
+    /// `yes, 92-95 %`, or `..., shares apart, 88-94 %; 76408 to 137691 faults a run`.
     fn agreed(&self) -> String {
         let Some(agreement) = &self.agreement else { return dash() };
         let range = agreement.range.map(|(low, high)| format!(", {:.0}-{:.0} %", 100.0 * low, 100.0 * high));
@@ -164,7 +164,7 @@ impl Row {
             (true, None) => "the same mechanism",
         };
         let faults = agreement.faults.filter(|_| agreement.do_overlap == Some(false));
-        let faults = faults.map(|(low, high)| format!(" of {low:.0} to {high:.0} faults"));
+        let faults = faults.map(|(low, high)| format!("; {low:.0} to {high:.0} faults a run"));
         word.to_owned() + &range.unwrap_or_default() + &faults.unwrap_or_default()
     }
 
@@ -315,6 +315,17 @@ mod tests {
         let others = Row { not_here: Some("needs x".to_owned()), ..super::tests::row() };
         let text = summary(&[row, others]);
         assert!(text.contains("0 of 1 programs") && text.contains("Left out: cpython"), "{text}");
+    }
+
+    #[test]
+    fn shares_that_are_apart_have_the_program_s_own_faults() {
+        let agreed = |do_overlap| {
+            let (range, faults) = (Some((0.876, 0.942)), Some((76_408.0, 137_691.0)));
+            let agreement = Agreement { is_same_first: true, do_overlap, range, faults };
+            Row { agreement: Some(agreement), ..row() }.agreed()
+        };
+        let counted = [Some(true), Some(false), None].map(|overlap| agreed(overlap).contains("76408"));
+        assert_eq!(counted, [false, true, false]);
     }
 
     #[test]
