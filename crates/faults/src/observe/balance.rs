@@ -207,6 +207,7 @@ mod unit {
             forks: 0.0,
             samples: 100.0,
             unsure: 0.0,
+            copies_off: 0.0,
             number: 7,
             balances: BTreeMap::new(),
         }];

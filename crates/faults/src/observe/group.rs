@@ -23,6 +23,8 @@ pub struct ClassifiedGroup {
     pub samples: f64,
     /// Faults that may be first touches or refaults, of either: two standard errors.
     pub unsure: f64,
+    /// By so many faults the copies may be off that error codes show: two standard errors.
+    pub copies_off: f64,
     /// The number of its program, and what its calls gave back for the faults of each mechanism.
     pub number: u32,
     pub balances: BTreeMap<Mechanism, Balance>,

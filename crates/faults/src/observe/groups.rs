@@ -97,6 +97,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             forks: program.forks as f64,
             samples: group.samples,
             unsure: group.minor * 2.0 * errors.get(&number).copied().unwrap_or(0.0),
+            copies_off: group.minor * 2.0 * group.codes.copies_error().unwrap_or(0.0),
             number: key.program,
             balances: BTreeMap::new(),
         }

@@ -35,7 +35,8 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
                 || MechanismFaults { all: 0.0, by_children: 0.0, off: (0.0, 0.0), main: group, most: 0.0 };
             let entry = all.entry(*cause).or_insert_with(new);
             entry.all += faults;
-            for (fewer, more) in [unsure(group, cause.0, *faults), split(group, cause.0, *faults)] {
+            let offs = [unsure, split, coded].map(|off| off(group, cause.0, *faults));
+            for (fewer, more) in offs {
                 entry.off = (entry.off.0 + fewer * fewer, entry.off.1 + more * more);
             }
             entry.by_children += if group.facts.is_inherited { *faults } else { 0.0 };
@@ -96,6 +97,19 @@ fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f6
     interval.map_or((0.0, 0.0), |interval| {
         (observed * (share - interval.low), observed * (interval.high - share))
     })
+}
+
+/// How many fewer, and more, of a child's faults a mechanism may have caused: error codes of some moments show which were copies.
+fn coded(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
+    let own = group.causes.iter().filter(|((one, _), _)| *one == Mechanism::CopyOnWrite);
+    let copies: f64 = own.map(|(_, faults)| faults).sum();
+    let others = group.facts.minor - copies;
+    if !group.facts.is_inherited || group.facts.calls.copies.is_none() {
+        return (0.0, 0.0);
+    }
+    let (own, rest) = if mechanism == Mechanism::CopyOnWrite { (copies, others) } else { (others, copies) };
+    let share = (faults / own.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    (group.copies_off.min(own) * share, group.copies_off.min(rest) * share)
 }
 
 /// The faults of a group at pages that were there before, or at others, by its mechanisms.

@@ -370,7 +370,7 @@ mod unit {
             }
         };
         const ODD: usize = 13 * 4096 * 257;
-        for _ in 0..40 {
+        for _ in 0..200 {
             // SAFETY: a fresh mapping that no other code knows of.
             unsafe {
                 let at = libc::mmap(
@@ -394,10 +394,10 @@ mod unit {
         const BYTES: u64 = ODD as u64;
         let is_unmap = |arguments| matches!(arguments, CallArguments::Unmap { start: 1.., bytes: BYTES });
         let is_map = |arguments| arguments == CallArguments::Map { bytes: BYTES, is_file: false };
-        assert_eq!(count(is_unmap, false), 40, "every one");
-        assert_eq!(count(is_map, false), 40);
+        assert_eq!(count(is_unmap, false), 200, "every one");
+        assert_eq!(count(is_map, false), 200);
         let stacks = count(is_unmap, true);
-        assert!((1..=40).contains(&stacks), "{stacks}");
+        assert!((1..=200).contains(&stacks), "{stacks}");
         assert!(matches!(entries.last().unwrap().kind, EventKind::Counting(false)));
     }
 }

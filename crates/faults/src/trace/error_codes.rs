@@ -24,6 +24,10 @@ pub struct ErrorCodes {
     /// Faults for which moments stand, no more than there were; and all faults up to the last moment.
     known: f64,
     until: f64,
+    /// Moments with codes; and sums over them, of the faults that their codes stand for: squares of all, products of all and copies, squares
+    /// of copies.
+    moments: f64,
+    squares: [f64; 3],
 }
 
 impl ErrorCodes {
@@ -38,8 +42,14 @@ impl ErrorCodes {
     pub fn end(&mut self, weight: f64, faults: f64) {
         self.known += (self.open[0] * weight).min(faults - self.until);
         self.until = faults;
-        for (sum, codes) in self.faults.iter_mut().zip(std::mem::take(&mut self.open)) {
-            *sum += codes * weight;
+        let moment = std::mem::take(&mut self.open).map(|codes| codes * weight);
+        let [all, _, copies] = moment;
+        self.moments += f64::from(u8::from(all > 0.0));
+        for (sum, faults) in self.faults.iter_mut().zip(moment) {
+            *sum += faults;
+        }
+        for (sum, product) in self.squares.iter_mut().zip([all * all, all * copies, copies * copies]) {
+            *sum += product;
         }
     }
 
@@ -51,6 +61,16 @@ impl ErrorCodes {
 
     pub fn copies(&self) -> Option<f64> {
         self.shares().map(|(_, copies)| copies)
+    }
+
+    /// The standard error of the share of copies: that of a ratio of sums over moments, which differ from each other (cluster sampling;
+    /// Särndal, Swensson and Wretman), but at least that of so many codes. `None` with too few codes.
+    pub fn copies_error(&self) -> Option<f64> {
+        let copies = self.copies()?;
+        let [all, both, squares] = self.squares;
+        let apart = (squares - 2.0 * copies * both + copies.powi(2) * all).max(0.0);
+        let of_moments = (apart * self.moments / (self.moments - 1.0).max(1.0)).sqrt() / self.faults[0];
+        Some(of_moments.max((copies * (1.0 - copies) / self.number).sqrt()))
     }
 
     /// The largest shares of copies among `faults`: those for which moments stand, and the others, each of which may be a copy.
@@ -109,8 +129,8 @@ mod unit {
     /// Phases of a program: seconds, faults a second, and the share of these that copy a page.
     type Phases<'a> = &'a [(f64, f64, f64)];
 
-    /// The share by moments of at most 50 ms and 2000 faults, a second apart; and in truth. Rings have room for so many codes.
-    fn shares(phases: Phases, random: &mut Random, room: u64) -> (f64, f64) {
+    /// The codes of moments of at most 50 ms and 2000 faults, a second apart; and the true share. Rings have room for so many codes.
+    fn watched(phases: Phases, random: &mut Random, room: u64) -> (ErrorCodes, f64) {
         let (mut codes, mut moments) = (ErrorCodes::default(), Moments::since(0));
         let (mut time, mut truth, mut next) = (0.0, (0.0, 0.0), 0.02);
         for (seconds, rate, copies) in phases {
@@ -130,14 +150,15 @@ mod unit {
             }
             time = end;
         }
-        (codes.copies().unwrap(), truth.1 / truth.0)
+        (codes, truth.1 / truth.0)
     }
 
     /// The mean over many runs.
     fn mean(phases: Phases, room: u64) -> (f64, f64) {
         let mut random = Random::new(1);
-        let runs: Vec<_> = (0..100).map(|_| shares(phases, &mut random, room)).collect();
-        (runs.iter().map(|run| run.0).sum::<f64>() / runs.len() as f64, runs[0].1)
+        let runs: Vec<_> = (0..100).map(|_| watched(phases, &mut random, room)).collect();
+        let sum: f64 = runs.iter().filter_map(|run| run.0.copies()).sum();
+        (sum / runs.len() as f64, runs[0].1)
     }
 
     #[test]
@@ -151,6 +172,21 @@ mod unit {
             let (share, truth) = mean(phases, room);
             assert!((share - truth).abs() < 0.07, "{phases:?}: {share}, in truth {truth}");
         }
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_moments() {
+        let mut random = Random::new(1);
+        let phases: Vec<_> = (0..100).map(|at| (0.37, 1000.0, if at % 3 == 0 { 0.9 } else { 0.3 })).collect();
+        let mut is_within = || {
+            let (codes, truth) = watched(&phases, &mut random, 4000);
+            let (share, off) = (codes.copies().unwrap(), codes.copies_error().unwrap());
+            let of_codes = (share * (1.0 - share) / codes.number).sqrt();
+            assert!(off > 2.0 * of_codes && off < 0.1, "{off}, by the codes alone {of_codes}");
+            (share - truth).abs() < 2.0 * off
+        };
+        let within = (0..100).filter(|_| is_within()).count();
+        assert!((88..100).contains(&within), "{within}");
     }
 
     #[test]
