@@ -101,12 +101,12 @@ fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f6
 
 /// How many fewer, and more, of a child's faults a mechanism may have caused: error codes of some moments show which were copies.
 fn coded(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
+    if !group.facts.is_inherited {
+        return (0.0, 0.0);
+    }
     let own = group.causes.iter().filter(|((one, _), _)| *one == Mechanism::CopyOnWrite);
     let copies: f64 = own.map(|(_, faults)| faults).sum();
     let others = group.facts.minor - copies;
-    if !group.facts.is_inherited || group.facts.calls.copies.is_none() {
-        return (0.0, 0.0);
-    }
     let (own, rest) = if mechanism == Mechanism::CopyOnWrite { (copies, others) } else { (others, copies) };
     let share = (faults / own.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     (group.copies_off.min(own) * share, group.copies_off.min(rest) * share)

@@ -177,7 +177,9 @@ impl Maps {
     /// Whether they are so few that all can be recorded from now on, by a burst of so many seconds.
     pub fn are_few(&mut self, seconds: f64) -> bool {
         let are_few = !self.are_lost && self.of_burst <= MANY_MAPS * FEW_MAPS * seconds;
-        self.level = if are_few { 0.0 } else { self.level };
+        if are_few {
+            self.level = 0.0;
+        }
         are_few
     }
 }

@@ -73,7 +73,7 @@ impl ErrorCodes {
         Some(of_moments.max((copies * (1.0 - copies) / self.number).sqrt()))
     }
 
-    /// The largest shares of copies among `faults`: those for which moments stand, and the others, each of which may be a copy.
+    /// The most copies, as shares of `faults`: among the faults for which moments stand, and among the others, which may all be copies.
     pub fn most_copies(&self, faults: f64) -> (f64, f64) {
         let Some(copies) = self.copies() else { return (0.0, 1.0) };
         let known = (self.known / faults.max(1.0)).min(1.0);

@@ -60,10 +60,10 @@ impl Growth {
         }
     }
 
-    /// Takes a reading. The faults since the last one brought at most as many pages as the peak of its own memory grew by. That is the peak
-    /// of all without files and shared memory, which are taken to be there when it is reached; one that did not grow says nothing of this
-    /// time. The faults brought at least as many as the memory of no file grew by, without those of huge pages, of which one fault brings a
-    /// whole one, and of files.
+    /// Takes a reading. Since the last one, faults brought at most as many pages as the peak of the process's own memory grew by: VmHWM
+    /// without files and shared memory, as if these had been there at the peak. A peak that did not grow says nothing of this time.
+    /// Faults brought at least as many pages as RssAnon grew by. Left out are huge pages, which come with one fault each, and
+    /// pages of private files, which a write copies.
     pub fn take(&mut self, now: Resident, page: f64) -> Brought {
         let (faults, of_files) = (std::mem::take(&mut self.touched), std::mem::take(&mut self.of_files));
         let others = now.others.max(std::mem::replace(&mut self.others, now.others));

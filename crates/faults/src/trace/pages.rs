@@ -5,10 +5,10 @@
 //! was faulted in again, and the other samples at that page stand for so many faults there. Of a program that goes through many
 //! pages in turn, hardly one is sampled twice. So the pages of *bursts* are compared with the samples as well (capture and
 //! recapture): a marked page's other samples, before and after, stand for its other faults. Bursts are few, and may miss what a
-//! program does between them. Samples are in step: of a loop that takes as many faults as there are samples, each page is sampled once.
+//! program does between them. Samples may be in step with a program: of a loop that takes as many faults as there are samples, each
+//! page is sampled once. So a third share is the sum of the refaults at marked pages, and of those that samples show at the others.
 //!
-//! Both hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that. So the sum
-//! counts, too, of the refaults at marked pages, and of those that samples show at the others.
+//! All hold where pages come back about equally often. Of a mixture they show too much: the growth of memory bounds that.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

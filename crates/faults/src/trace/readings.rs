@@ -95,23 +95,21 @@ impl Readings {
         let processes: Vec<u32> = tasks.processes().take(MOST_PROCESSES).collect();
         for process in processes {
             let status = procfs::status(process).unwrap_or_default();
-            let resident = procfs::resident(&status).map(|memory| (now(), memory));
-            let mut has_huge = false;
+            let time = now();
+            // The kernel counts those of all processes: they are left out for a program that has none.
+            let mut own_huge = 0;
             if let Some(known) = tasks.memory_state(process) {
                 let mut state = MemoryState::read(process, &status);
                 if are_huge && known.huge == 0 {
                     state = state.read_huge(process);
                 }
                 known.add(&state);
-                has_huge = known.huge > 0;
+                own_huge = if known.huge > 0 { huge } else { 0 };
             }
-            // The kernel counts those of all processes.
-            let huge = if has_huge { huge } else { 0 };
-            let event = |(time, memory)| Entry {
-                time,
-                kind: EventKind::Resident(process, Resident { huge, ..memory }),
-            };
-            entries.extend(resident.map(event));
+            if let Some(memory) = procfs::resident(&status) {
+                let kind = EventKind::Resident(process, Resident { huge: own_huge, ..memory });
+                entries.push(Entry { time, kind });
+            }
         }
         self.userfaults(tasks, entries);
         faults
@@ -162,7 +160,9 @@ mod tests {
         let mut other = Command::new("sleep").arg("600").spawn().unwrap();
         let (mut tasks, mut readings) = (Tasks::default(), Readings::new(None, 4096));
         let (both, huge_page) = ([std::process::id(), other.id()], readings.huge_page);
-        both.into_iter().for_each(|process| drop(tasks.get(process, now()).clone()));
+        for process in both {
+            tasks.get(process, now());
+        }
         let mut read = || {
             let mut entries = Vec::new();
             readings.memory(&mut tasks, &mut entries);
