@@ -16,8 +16,8 @@ use crate::trace::event_log::{self, EventLog, Trailer, Writer};
 use crate::trace::event_loop::TraceOptions;
 use crate::trace::events::Target;
 use crate::trace::procfs::tasks_of;
+use crate::trace::program::Program;
 use crate::trace::ring::Ring;
-use crate::trace::tasks::Program;
 use crate::trace::{Trace, Traced};
 
 mod balance;

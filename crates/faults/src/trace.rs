@@ -41,6 +41,7 @@ pub mod memory_state;
 mod minor_faults;
 pub mod pages;
 pub mod procfs;
+pub mod program;
 pub mod program_files;
 mod readings;
 pub mod record;

@@ -11,10 +11,9 @@ use super::growth::{Brought, Growth, Resident};
 use super::heap::Heap;
 use super::memory_state::MemoryState;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
-use super::program_files::ProgramFiles;
+use super::program::{self, Program};
 use super::record::Map;
 use super::unwind::Stacks;
-use crate::allocator::AllocatorHints;
 
 /// Nanoseconds between two readings of a process's mappings because an address is in none of them: at the least, and for
 /// each mapping that it has. Reading one takes about a microsecond.
@@ -54,43 +53,6 @@ pub struct Process {
     protected: f64,
 }
 
-/// A program, which several processes may run.
-#[derive(Clone, Debug, Default)]
-pub struct Program {
-    /// Its name; untrusted.
-    pub name: String,
-    pub files: Option<ProgramFiles>,
-    /// What its file says about its allocator; read when the trace ends.
-    pub hints: Option<AllocatorHints>,
-    /// Names of the files that it has mapped as code.
-    pub code: Vec<Rc<str>>,
-    pub processes: u64,
-    /// Those that executed it while it was watched, and those of them that ended.
-    pub executed: u64,
-    pub ended: u64,
-    /// What /proc said about the memory of its processes.
-    pub memory_state: MemoryState,
-    pub threads: u64,
-    /// Threads that began after others of the same process had ended: so many stacks came and went.
-    pub threads_replaced: u64,
-    pub forks: u64,
-    /// Mappings of no file that it made, by their bytes.
-    pub mappings: HashMap<u64, u64>,
-    /// Times that a heap grew to where it had been before.
-    pub regrown: u64,
-    /// Bytes by which its processes' heaps grew to where they had not been.
-    pub heap: u64,
-    /// Faults of its processes at memory of their own, up to the last reading of that.
-    pub touched: f64,
-    /// Those that can have brought more memory than there had been.
-    pub grown: f64,
-    /// At least so many of these: by so much memory of no file grew to more than there had been at any reading.
-    pub stayed: f64,
-    /// Those of the others that fell between two readings of a process that shared pages with a child, or wrote to those
-    /// that such a child left.
-    pub shared: f64,
-}
-
 #[derive(Default)]
 pub struct Tasks {
     pub source: SnapshotSource,
@@ -112,7 +74,7 @@ impl Tasks {
             let snapshot = source.take(process, time);
             let mut process = Process {
                 id: next(spaces),
-                program: program(programs, process, &snapshot.name),
+                program: program::of(programs, process, &snapshot.name),
                 ..Process::default()
             };
             process.add_mappings(snapshot, &mut programs[process.program as usize], time);
@@ -251,7 +213,7 @@ impl Tasks {
         if exec {
             self.end_sharing(process);
             self.end_program(process);
-            let (id, program) = (next(&mut self.spaces), program(&mut self.programs, process, name));
+            let (id, program) = (next(&mut self.spaces), program::of(&mut self.programs, process, name));
             self.programs[program as usize].executed += 1;
             self.processes.insert(
                 process,
@@ -363,26 +325,6 @@ impl Process {
             self.stacks = Rc::default();
         }
     }
-}
-
-impl Program {
-    fn add_code(&mut self, name: &str) {
-        if name.starts_with('/') && !self.code.iter().any(|path| &**path == name) {
-            self.code.push(name.into());
-        }
-    }
-}
-
-/// The number of the program that a process runs.
-fn program(programs: &mut Vec<Program>, process: u32, name: &str) -> u32 {
-    let number = programs.iter().position(|program| program.name == name);
-    let number = number.unwrap_or_else(|| {
-        let files = ProgramFiles::of(process, programs.len());
-        programs.push(Program { name: name.to_owned(), files, ..Program::default() });
-        programs.len() - 1
-    });
-    programs[number].processes += 1;
-    number as u32
 }
 
 fn next(spaces: &mut u32) -> u32 {
