@@ -102,9 +102,10 @@ pub enum Arrays {
     #[claim("{samples} stand for {share} of {total}{gaps}")]
     #[fix(
         "{}",
-        match gaps.set_user_id.is_some() {
-            true => "sudo truebench faults -- COMMAND",
-            false => "watch longer; as root, truebench also samples faults within system calls",
+        match (&gaps.set_user_id, gaps.sees_kernel) {
+            (Some(_), _) => "sudo truebench faults -- COMMAND",
+            (None, true) => "watch longer",
+            (None, false) => "watch longer; as root, truebench also samples faults within system calls",
         }
     )]
     FaultCoverage { samples: Counted, share: Share, total: Counted, gaps: Gaps },
