@@ -38,6 +38,34 @@ fn check(figure: &Figure, id: &str) -> Option<Outcome> {
     figure.checks.iter().find(|check| check.id == id).map(|check| check.outcome)
 }
 
+/// Of a watched program that faults huge pages in, few faults cost what many of small pages do; the twin has small ones.
+#[test]
+fn faults_of_huge_pages_have_a_price_of_their_own() {
+    let watched = |shape: &str, turns: &str| {
+        let workload = env!("CARGO_BIN_EXE_truebench-workload");
+        let output = run(&["faults", "-q", "--format", "json", "--", workload, "demo", shape, turns]);
+        let errors = stderr(&output);
+        serde_json::from_str::<Record>(errors.trim()).unwrap_or_else(|error| panic!("{error}: {errors}"))
+    };
+    let cost = |record: &Record| {
+        let gain = figure(record, "faults.gain");
+        let of = |key| gain.evidence.get(key).into_value().expect("counted");
+        let (minor, cpu) = (of(evidence::FAULT_TOTAL), of(evidence::PROGRAM_CPU));
+        let small = minor * price(record, "minor.write").value.expect("a price") * 1e-9 / cpu;
+        (gain.value.expect("a cost") / small, of(evidence::FAULT_HUGE) / minor)
+    };
+    let small = watched("purge", "40");
+    assert!(small.figure("faults.prices.huge").is_none());
+    assert!((cost(&small).0 - 1.0).abs() < 1e-6 && cost(&small).1 == 0.0, "{:?}", cost(&small));
+    let huge = watched("thp", "300");
+    if figure(&huge, "faults.coverage").value.is_none() || huge.figure("faults.prices.huge").is_none() {
+        eprintln!("skipped: no events, or no transparent huge pages here");
+        return;
+    }
+    let (times, share) = cost(&huge);
+    assert!(share > 0.5 && times > 10.0, "{share} of the faults, {times} times the cost of small ones");
+}
+
 #[test]
 fn every_price_is_found_or_says_why_not() {
     let record = short();

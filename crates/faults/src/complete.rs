@@ -11,7 +11,7 @@ use crate::prices::plan::series_id;
 use crate::rates::Row;
 use crate::settings::{self, Build, PREFIXES};
 use crate::watch::{Watched, Window};
-use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
+use crate::{COVERAGE, GAIN, HUGE_PRICE, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
 /// Seconds of a window if there is enough time: a rate over a tenth of a second is not steady.
 const USUAL: f64 = 1.0;
@@ -48,7 +48,8 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
             figure.conditions.set(WATCHED, program.to_owned());
         }
     }
-    figures.extend(prices);
+    let has_huge = figures.iter().any(|figure| figure.derived_from.iter().any(|id| id == HUGE_PRICE));
+    figures.extend(prices.into_iter().filter(|price| has_huge || price.id != HUGE_PRICE));
     figures
 }
 
@@ -217,7 +218,7 @@ fn timeline(windows: &[Window]) -> Timeline {
     }
 }
 
-/// The cost of all minor faults, by the price of one in a loop on this machine, as a share of the CPU time.
+/// The cost of all minor faults, by the prices in a loop on this machine of one and of one of a huge page, as a share of the CPU time.
 fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let mut figure =
         Figure::planned(GAIN, SUITE, "what page faults cost, of the CPU time", Unit::ONE, Better::Neither);
@@ -228,15 +229,21 @@ fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let Some(price) = prices.iter().find(|figure| figure.id == PRICE) else {
         return figure.not_available("the price of a fault is not known");
     };
-    let shares: Vec<f64> = price
-        .kept_values()
-        .iter()
-        .map(|price| (price * 1e-9 * watched.totals.minor / cpu).min(1.0))
-        .collect();
-    if figure.derive(&shares, &[price]).is_none() {
+    let huge = watched.facts.as_ref().ok().and_then(|facts| facts.evidence.get(FAULT_HUGE).into_value());
+    let huge = huge.unwrap_or(0.0).min(watched.totals.minor);
+    let huge_price = prices.iter().find(|figure| figure.id == HUGE_PRICE).filter(|_| huge >= 1.0);
+    let in_nanoseconds = |micros: &f64| micros * 1e3;
+    let small = price.kept_values();
+    let large: Vec<f64> = huge_price
+        .map_or_else(|| small.clone(), |price| price.kept_values().iter().map(in_nanoseconds).collect());
+    let cost = |(small, large)| ((watched.totals.minor - huge) * small + huge * large) * 1e-9;
+    let shares: Vec<f64> = small.iter().zip(&large).map(|prices| (cost(prices) / cpu).min(1.0)).collect();
+    let prices: Vec<&Figure> = [Some(price), huge_price].into_iter().flatten().collect();
+    if figure.derive(&shares, &prices).is_none() {
         return figure.not_available("the price of a fault is not known");
     }
     figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
+    figure.evidence.put(FAULT_HUGE, huge);
     figure.evidence.put(PROGRAM_CPU, cpu);
     figure.evidence.put(PROGRAM_SYSTEM, watched.totals.system);
     figure

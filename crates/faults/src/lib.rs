@@ -35,6 +35,8 @@ pub const MINOR: &str = "faults.minor";
 pub const MAJOR: &str = "faults.major";
 /// The price of a minor fault: of the mode [`prices`].
 pub const PRICE: &str = "faults.prices.minor.write";
+/// The same of a huge page.
+pub const HUGE_PRICE: &str = "faults.prices.huge";
 /// The share of the faults that samples represent: observed figures follow from it.
 pub const COVERAGE: &str = "faults.coverage";
 /// What watching added to the program's CPU time, as a share of what it would have used otherwise.

@@ -151,11 +151,11 @@ fn the_answer_is_cost_cause_and_setting() {
     finds(&record, "setting/not-proved", json!({"action": "truebench faults --prove -- COMMAND"}));
     // Little to gain: no setting.
     let record = watched(0.01, &[trim.clone()]);
-    let little = finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}}));
+    let little = finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}, "most": 0.035}));
     assert_eq!(little.severity, Severity::Note);
     assert_eq!(find(&record, "not-proved"), None);
     // Of a little more the mechanism's part is little: it is the cause, and nothing is advised.
-    let record = watched(0.03, &[trim.clone()]);
+    let record = watched(0.016, &[trim.clone()]);
     finds(&record, "page-faults/cost", json!({"cause": {"mechanism": "heap-trim"}, "command": null}));
     assert_eq!(find(&record, "not-proved"), None);
     // A small part of the faults is no cause.
@@ -163,6 +163,19 @@ fn the_answer_is_cost_cause_and_setting() {
     let record = watched(0.5, &[trim]);
     finds(&record, "page-faults/cost", json!({"cause": null, "command": null}));
     assert_eq!(find(&record, "refaults"), None);
+}
+
+#[test]
+fn huge_pages_cost_more() {
+    let huge = |price: Option<f64>| {
+        let mut figures = answer(0.5);
+        figures[0].evidence.put(FAULT_HUGE, 7000.0);
+        figures.extend(price.map(|price| measured("faults.prices.huge", Unit::of("µs"), price)));
+        judged(figures)
+    };
+    let values = json!({"cost": {"faults": 993_000.0, "huge": {"faults": 7000.0, "price": 80e-6}}});
+    finds(&huge(Some(80.0)), "page-faults/cost", values);
+    finds(&huge(None), "page-faults/cost", json!({"cost": {"faults": 1e6, "huge": null}}));
 }
 
 /// A mechanism with the interval of its share.

@@ -1,10 +1,16 @@
 //! Which mechanisms of a watched program's page faults are worth a finding and a setting. Pure.
 
 use figure::Figure;
-use figure::evidence::{MECHANISM, SETTING_ABOUT, WATCHED};
+use figure::evidence::{MECHANISM, PROGRAM_CPU, PROGRAM_SYSTEM, SETTING_ABOUT, WATCHED};
+use serde::Serialize;
 
-/// Below this share of the CPU time nothing is to be gained.
-pub const NOTHING: f64 = 0.02;
+/// Next to nothing is to be gained where faults cost less than this share of the CPU time at most.
+const NOTHING: f64 = 0.05;
+/// By so much faults may cost more than in a loop: caches are cold after a pause, and memory is given back. The most that was measured is
+/// 3.2 times (docs/methods/faults.md, The answer).
+pub const DEARER: f64 = 3.5;
+/// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
+pub const RESOLVED: f64 = 0.2;
 /// Mechanisms and blocks with a smaller share of the faults are left to the table.
 pub const LEAST: f64 = 0.1;
 /// … and so are those, but for the largest, whose interval begins below this: they may be next to nothing.
@@ -26,16 +32,36 @@ pub fn notable(figures: &[Figure]) -> Vec<&Figure> {
     notable
 }
 
-/// The share of CPU time that all faults of a watched program cost, 0 to 1.
-pub fn gain(figures: &[Figure]) -> Option<f64> {
-    figures.iter().find(|figure| figure.id == "faults.gain")?.value
+/// What all faults of a watched program cost, as shares of its CPU time, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// By the prices in a loop.
+    pub estimate: f64,
+    /// At most: all that was spent in the kernel, or the dearest faults.
+    pub most: f64,
 }
 
-/// Whether stopping a mechanism may save CPU time that matters: its share of what all faults cost, `gain`, 0 to 1. So it may where
-/// that is not known.
-pub fn is_worth(figure: &Figure, gain: Option<f64>) -> bool {
+impl Cost {
+    /// By the figure of the estimate; `None` without it.
+    pub fn of(figures: &[Figure]) -> Option<Cost> {
+        let figure = figures.iter().find(|figure| figure.id == "faults.gain")?;
+        let estimate = figure.value?;
+        let seconds = |key| figure.evidence.get(key).into_value();
+        let times = seconds(PROGRAM_SYSTEM).zip(seconds(PROGRAM_CPU)).filter(|(_, cpu)| *cpu >= RESOLVED);
+        let kernel = times.map_or(1.0, |(system, cpu)| system / cpu);
+        Some(Cost { estimate, most: (DEARER * estimate).min(kernel).max(estimate) })
+    }
+
+    /// Whether next to nothing is to be gained.
+    pub fn is_little(self) -> bool {
+        self.most < NOTHING
+    }
+}
+
+/// Whether stopping a mechanism may save CPU time that matters: its share of what all faults cost. So it may where that is not known.
+pub fn is_worth(figure: &Figure, cost: Option<Cost>) -> bool {
     let share = figure.interval.as_ref().map(|interval| interval.high).or(figure.value);
-    gain.zip(share).is_none_or(|(gain, share)| gain * share >= NOTHING)
+    cost.zip(share).is_none_or(|(cost, share)| cost.most * share >= NOTHING)
 }
 
 /// Those of the notable mechanisms that may be the one of most faults: the largest, and each whose interval meets its own.
@@ -91,10 +117,30 @@ mod tests {
     }
     #[test]
     fn a_setting_is_worth_what_its_mechanism_may_cost() {
-        let is_worth = |high: f64, gain: Option<f64>| is_worth(&share(0.15, 0.1, high, "a"), gain);
+        let is_worth = |high: f64, most: Option<f64>| {
+            let cost = most.map(|most| Cost { estimate: most / 2.0, most });
+            is_worth(&share(0.15, 0.1, high, "a"), cost)
+        };
         assert!(is_worth(0.25, None), "the cost is not known");
-        assert!(is_worth(0.25, Some(0.1)));
-        assert!(!is_worth(0.25, Some(0.03)));
-        assert!(is_worth(0.9, Some(0.03)), "it may be nearly all");
+        assert!(is_worth(0.25, Some(0.25)));
+        assert!(!is_worth(0.25, Some(0.15)));
+        assert!(is_worth(0.9, Some(0.15)), "it may be nearly all");
+    }
+
+    #[test]
+    fn faults_cost_at_most_what_was_spent_in_the_kernel() {
+        let cost = |estimate: f64, system: f64, cpu: f64| {
+            let mut figure = Figure::planned("faults.gain", "faults", "cost", Unit::ONE, Better::Neither);
+            figure.value = Some(estimate);
+            figure.evidence.put(PROGRAM_SYSTEM, system);
+            figure.evidence.put(PROGRAM_CPU, cpu);
+            Cost::of(&[figure]).unwrap()
+        };
+        assert_eq!(cost(0.018, 2.5, 6.0), Cost { estimate: 0.018, most: 0.063 });
+        assert!(!cost(0.018, 2.5, 6.0).is_little() && cost(0.018, 0.2, 6.0).is_little());
+        assert!(cost(0.01, 2.5, 6.0).is_little());
+        assert_eq!(cost(0.2, 0.6, 6.0).most, 0.2, "an estimate above the kernel's time stands");
+        assert!((cost(0.2, 0.02, 0.1).most - 0.7).abs() < 1e-9, "a few ticks show nothing");
+        assert_eq!(Cost::of(&[]), None);
     }
 }

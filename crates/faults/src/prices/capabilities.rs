@@ -59,7 +59,7 @@ impl Capabilities {
         Capabilities {
             directory: PathBuf::new(),
             page: page_size(),
-            huge: Err(none()),
+            huge: huge(&Tree::live()),
             around: Err(none()),
             disk: Err(none()),
             free: Err(none()),

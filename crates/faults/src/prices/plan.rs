@@ -115,13 +115,16 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes: notes(capabilities, &fixture, &cpus) })
 }
 
-/// The prices for a watched program: a minor fault, and what watching adds; 6 short rounds, two to three seconds.
+/// The prices for a watched program: a minor fault, one of a huge page where there are any, and what watching adds; 6 short rounds,
+/// some five seconds.
 pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
-    let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
-    let options = Options { capabilities: Capabilities::without_files(), words, rules };
-    let mut suite = plan(machine, &options)?.suite;
-    for task in suite.setup.tasks.iter_mut().filter(|task| task.word == catalogue::WRITE) {
+    let capabilities = Capabilities::without_files();
+    let huge = capabilities.huge.as_ref().map(|_| catalogue::HUGE);
+    let words = [catalogue::WRITE, catalogue::WATCHING].into_iter().chain(huge).map(str::to_owned).collect();
+    let mut suite = plan(machine, &Options { capabilities, words, rules })?.suite;
+    let is_fault = |task: &&mut Task| [catalogue::WRITE, catalogue::HUGE].contains(&task.word.as_str());
+    for task in suite.setup.tasks.iter_mut().filter(is_fault) {
         task.round = catalogue::SHORT_ROUND;
     }
     Ok(SuitePlan { preparing: "the price of a page fault".to_owned(), ..suite.for_worker()? })

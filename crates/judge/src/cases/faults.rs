@@ -1,6 +1,7 @@
 //! Cases of `truebench faults`: what page faults cost, where they come from, and what stops them.
 
 use suites::faults::{Manager, Mechanism, Memory};
+use suites::mechanisms::DEARER;
 
 use super::case::*;
 
@@ -15,7 +16,8 @@ pub enum Faults {
     CostUnknown { faults: Counted, cause: Option<Cause> },
     #[claim("{} of CPU time: next to nothing to gain", cost.claim())]
     #[evidence("{cost}")]
-    CostLittle { cost: Cost },
+    #[evidence("At most {most}: a fault after a pause costs up to {DEARER} times as much.")]
+    CostLittle { cost: Cost, most: Share },
     #[claim("{} of CPU time{}", cost.claim(), optional(": ", cause, ""))]
     #[evidence("{cost}")]
     #[fix(command => "{command}")]
@@ -275,7 +277,8 @@ pub enum Faults {
 /// The cost of a program's faults: their number times the price of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[display(
-    "Estimate: {faults} at {price} each, the price in a loop here, in {cpu} of CPU time.{}",
+    "Estimate: {faults} at {price} each{}, as in a loop here, in {cpu} of CPU time.{}",
+    optional(", ", huge, ""),
     optional(
         " Upper bound: ",
         bound,
@@ -289,9 +292,18 @@ pub struct Cost {
     pub share: Share,
     pub faults: Counted,
     pub price: Seconds,
+    pub huge: Option<HugeFaults>,
     pub cpu: Seconds,
     /// The kernel's share of the CPU time, if that is more.
     pub bound: Option<Share>,
+}
+
+/// Faults that each bring a huge page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
+#[display("{faults} of huge pages at {price}")]
+pub struct HugeFaults {
+    pub faults: Count,
+    pub price: Seconds,
 }
 
 impl Cost {

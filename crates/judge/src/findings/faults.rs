@@ -2,7 +2,7 @@
 
 use figure::{Outcome, format};
 use suites::faults::{Call, Manager, Mechanism};
-use suites::mechanisms::{LEAST, NOTHING, advisable, decided, is_worth, leading, notable};
+use suites::mechanisms::{Cost, LEAST, RESOLVED, advisable, decided, is_worth, leading, notable};
 use suites::settings::{Quantity, trial};
 
 use super::settings::{self, command, gain};
@@ -11,8 +11,6 @@ use crate::cases::faults;
 use crate::explain::mechanism;
 use crate::explain::prices::{find, in_seconds, ratio};
 
-/// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
-const RESOLVED: f64 = 0.2;
 /// Seconds of counting in which a mechanism that matters makes at least one call.
 const LONG: f64 = 1.0;
 /// A block that is faulted in within so many seconds of its allocation is young: it was allocated to be filled.
@@ -36,7 +34,7 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),
     };
-    let is_little = gain(record).is_some_and(|gain| gain.value < Some(NOTHING));
+    let is_little = cost(record).is_some_and(Cost::is_little);
     let mut all = Vec::from_iter(answer);
     all.extend(undecided(&leading).filter(|_| !is_little));
     for figure in mechanisms {
@@ -51,7 +49,12 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
 
 /// Whether a change against a mechanism may help, and none was tried.
 fn is_open(record: &Record, mechanism: &Figure) -> bool {
-    trial(record).is_none() && is_worth(mechanism, gain(record).and_then(|gain| gain.value))
+    trial(record).is_none() && is_worth(mechanism, cost(record))
+}
+
+/// What the faults cost, if that was measured.
+fn cost(record: &Record) -> Option<Cost> {
+    gain(record).and_then(|_| Cost::of(&record.figures))
 }
 
 /// Several mechanisms may be the one of most faults.
@@ -91,15 +94,19 @@ fn unpriced(minor: &Figure, main: Option<&Figure>) -> Option<Explanation> {
 /// times as long; and calls that give memory back come on top. So the bound is all that was spent in the kernel.
 fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Explanation> {
     let (value, cpu) = (gain.value?, fact(gain, PROGRAM_CPU)?);
-    let is_little = value < NOTHING;
+    let little = cost(record).filter(|cost| cost.is_little());
     let bound = fact(gain, PROGRAM_SYSTEM).map(|system| system / cpu);
+    let price = |id| in_seconds(measured(record, id)?).map(Seconds);
+    let huge = fact(gain, FAULT_HUGE).filter(|huge| *huge >= 1.0).zip(price("faults.prices.huge"));
+    let small = fact(gain, FAULT_TOTAL)? - huge.map_or(0.0, |(huge, _)| huge);
     let cost = faults::Cost {
         program: text(gain, WATCHED),
         share: Share(value),
-        faults: Counted(fact(gain, FAULT_TOTAL)?, "minor fault"),
-        price: Seconds(measured(record, "faults.prices.minor.write")?.value? * 1e-9),
+        faults: Counted(small, "minor fault"),
+        price: price("faults.prices.minor.write")?,
+        huge: huge.map(|(huge, price)| faults::HugeFaults { faults: Count(huge), price }),
         cpu: Seconds(cpu),
-        bound: bound.filter(|bound| !is_little && cpu >= RESOLVED && *bound > value).map(Share),
+        bound: bound.filter(|bound| little.is_none() && cpu >= RESOLVED && *bound > value).map(Share),
     };
     let cause = main.and_then(mechanism::cause);
     let tried = settings::undisturbed(record);
@@ -113,14 +120,16 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
             let command = command(arm.figure);
             Faults::CostSaved { cost, cause, setting: arm.name.clone(), saved, command }
         }
-        None if is_little => Faults::CostLittle { cost },
-        None if is_in_vain => Faults::CostStays { cost, cause },
-        None => {
-            let untried = main.filter(|main| is_open(record, main));
-            Faults::Cost { cost, cause, command: untried.and_then(command) }
-        }
+        None => match little {
+            Some(little) => Faults::CostLittle { cost, most: Share(little.most) },
+            None if is_in_vain => Faults::CostStays { cost, cause },
+            None => {
+                let untried = main.filter(|main| is_open(record, main));
+                Faults::Cost { cost, cause, command: untried.and_then(command) }
+            }
+        },
     };
-    let severity = if is_little { Severity::Note } else { Severity::Warning };
+    let severity = if little.is_some() { Severity::Note } else { Severity::Warning };
     Some(finding(severity, "page-faults", case, &[gain]))
 }
 

@@ -1,16 +1,22 @@
 //! What a record of `truebench faults` says of a program, and whether that is so. Pure.
 
 use figure::evidence::{FAULT_TOTAL, MECHANISM, SETTING_ENVIRONMENT};
+use figure::format::plain_to;
 use figure::stats::Ratio;
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
-use suites::mechanisms::{NOTHING, decided, gain, is_worth, leading, notable};
+use suites::mechanisms::{Cost, decided, is_worth, leading, notable};
 use suites::settings::{Effect, Quantity, Took, trial};
 
 use super::program::Truth;
 
 /// Figures of the shares of mechanisms, before `map-churn.glibc`.
 const SHARES: &str = "faults.mechanism.";
+/// The figure that is missing where no setting was tried; its reason says why.
+const SETTINGS: &str = "faults.settings";
+
+/// The longest reason, in characters.
+const MOST_REASON: usize = 160;
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,8 +27,8 @@ pub struct Diagnosis {
     pub is_decided: bool,
     /// The minor faults, by the kernel's count.
     pub faults: Option<f64>,
-    /// The share of CPU time that the faults cost, 0 to 1.
-    pub gain: Option<f64>,
+    /// What the faults cost.
+    pub cost: Option<Cost>,
     /// All that it advises: variables, and findings with what to do.
     pub advice: Vec<String>,
 }
@@ -54,27 +60,32 @@ impl Diagnosis {
     pub fn of(record: &Record) -> Diagnosis {
         let mut causes: Vec<Cause> = record.figures.iter().filter_map(cause).collect();
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
-        let gain = gain(&record.figures);
+        let cost = Cost::of(&record.figures);
         // Nothing is advised against mechanisms of few faults, nor where there is next to nothing to gain.
         let notable = notable(&record.figures);
         let is_shown = |figure: &&Figure| {
             let is_notable = || notable.iter().any(|one| one.id == figure.id);
-            !figure.id.starts_with(SHARES) || (is_notable() && is_worth(figure, gain))
+            !figure.id.starts_with(SHARES) || (is_notable() && is_worth(figure, cost))
         };
-        let figures = record.figures.iter().filter(is_shown);
+        // What was tried and made it worse is advised against.
+        let trial = trial(record);
+        let worse =
+            trial.iter().flat_map(|trial| &trial.arms).filter(|arm| arm.effect == Some(Effect::Worse));
+        let worse: Vec<&str> = worse.map(|arm| arm.figure.id.as_str()).collect();
+        let figures = record.figures.iter().filter(is_shown).filter(|one| !worse.contains(&one.id.as_str()));
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
         let advised = record.findings.iter().filter(|finding| finding.fix.is_some()).map(advice);
         let is_decided = decided(&leading(&notable)).is_some();
         let faults = record.figures.iter().find_map(|figure| figure.evidence.get(FAULT_TOTAL).into_value());
-        Diagnosis { causes, is_decided, faults, gain, advice: variables.chain(advised).collect() }
+        Diagnosis { causes, is_decided, faults, cost, advice: variables.chain(advised).collect() }
     }
 
     /// Whether the mechanism that it names is the true one; of a healthy program, whether there is next to nothing to gain.
     pub fn verdict(&self, truth: &Truth) -> Verdict {
         if truth.is_healthy {
-            return match self.gain {
-                Some(gain) if gain < NOTHING => Verdict::Right,
-                Some(gain) => Verdict::Wrong(format!("{:.1} % of CPU time to gain", 100.0 * gain)),
+            return match self.cost {
+                Some(cost) if cost.is_little() => Verdict::Right,
+                Some(cost) => Verdict::Wrong(format!("{:.1} % of CPU time to gain", 100.0 * cost.most)),
                 None => Verdict::Wrong("no share of CPU time".to_owned()),
             };
         }
@@ -155,9 +166,18 @@ pub fn ratio(of: &Ratio) -> String {
     format!("{:.2}x [{:.2}, {:.2}]", of.value, of.low, of.high)
 }
 
-/// What each setting did, as `--prove` measured it: `thresholds helps, 0.59x [0.49, 0.64] the CPU time`.
+/// What each setting did, as `--prove` measured it: `thresholds helps, 0.59x [0.49, 0.64] the CPU time`; or why none was tried.
 pub fn proved(record: &Record) -> Vec<String> {
-    let Some(trial) = trial(record) else { return Vec::new() };
+    let Some(trial) = trial(record) else {
+        let why =
+            record.figures.iter().find(|figure| figure.id == SETTINGS).and_then(|one| one.reason.as_ref());
+        // Behind it stands how to try one all the same.
+        let why = why.and_then(|why| why.split(';').next());
+        return why
+            .map(|why| format!("nothing is tried: {}", plain_to(why, MOST_REASON)))
+            .into_iter()
+            .collect();
+    };
     let word = |arm: &suites::settings::Arm| {
         let effect = match (arm.effect, &arm.took) {
             (Some(effect), _) => effect.description(),
@@ -185,7 +205,7 @@ mod tests {
             causes,
             is_decided: true,
             faults: None,
-            gain: Some(0.3),
+            cost: Some(Cost { estimate: 0.3, most: 0.5 }),
             advice: vec!["GLIBC_TUNABLES=glibc.malloc.mmap_max=0".to_owned()],
         }
     }
@@ -223,8 +243,8 @@ mod tests {
     #[test]
     fn of_a_healthy_program_the_gain_decides() {
         let sick = diagnosis("growth", 1.0, 1.0, 1.0);
-        let healthy = Diagnosis { gain: Some(0.001), ..sick.clone() };
-        let unknown = Diagnosis { gain: None, ..sick.clone() };
+        let healthy = Diagnosis { cost: Some(Cost { estimate: 0.001, most: 0.003 }), ..sick.clone() };
+        let unknown = Diagnosis { cost: None, ..sick.clone() };
         let right = |one: &Diagnosis| one.verdict(&truth(&["file"], true)) == Verdict::Right;
         assert_eq!([right(&sick), right(&healthy), right(&unknown)], [false, true, false]);
     }

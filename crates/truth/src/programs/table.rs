@@ -296,7 +296,7 @@ mod tests {
         assert!(!row.holds(), "not run");
         let cause = |word: &str| {
             let cause = super::super::diagnosis::Cause { word: word.to_owned(), share: 0.9, interval: None };
-            Diagnosis { causes: vec![cause], is_decided: true, faults: None, gain: None, advice: Vec::new() }
+            Diagnosis { causes: vec![cause], is_decided: true, faults: None, cost: None, advice: Vec::new() }
         };
         row.watched(&cause(&truth.causes[0]), &truth);
         assert!(row.holds());

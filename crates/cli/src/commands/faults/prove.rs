@@ -14,7 +14,7 @@ use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use suites::faults::{Manager, Mechanism};
-use suites::mechanisms::{NOTHING, gain, is_worth, notable};
+use suites::mechanisms::{Cost, is_worth, notable};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -150,22 +150,24 @@ fn targets(figures: &[Figure]) -> Vec<Target> {
         let manager = Manager::of(&figure.conditions.get(MANAGER)?)?;
         Some(Target { mechanism, manager: Some(manager), block: complete::block(figure) })
     };
-    let gain = gain(figures);
-    notable(figures).into_iter().filter(|figure| is_worth(figure, gain)).filter_map(target).collect()
+    let cost = Cost::of(figures);
+    notable(figures).into_iter().filter(|figure| is_worth(figure, cost)).filter_map(target).collect()
 }
 
 /// Why no setting fits; `None` if one may, or if nothing is known.
 fn nothing_to_try(figures: &[Figure], targets: &[Target]) -> Option<String> {
-    let gain = gain(figures);
-    let cost = gain.map(|gain| format!("page faults cost {} of the CPU time", figure::format::percent(gain)));
-    let why = match cost {
-        Some(cost) if gain < Some(NOTHING) => cost,
-        cost => {
+    let cost = Cost::of(figures);
+    let most = cost.map(|cost| {
+        format!("page faults cost at most {} of the CPU time", figure::format::percent(cost.most))
+    });
+    let why = match most {
+        Some(most) if cost.is_some_and(Cost::is_little) => most,
+        most => {
             let main = *notable(figures).first().filter(|_| targets.is_empty())?;
             let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
             let share = figure::format::percent(main.value?);
-            match cost.filter(|_| !is_worth(main, gain)) {
-                Some(cost) => format!("{cost}, and {mechanism} is {share} of them"),
+            match most.filter(|_| !is_worth(main, cost)) {
+                Some(most) => format!("{most}, and {mechanism} is {share} of them"),
                 None => format!("no setting saves {mechanism} ({share} of the faults)"),
             }
         }

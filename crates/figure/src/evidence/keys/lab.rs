@@ -359,6 +359,7 @@ keys! {
     SHARED_NEW: f64 = "shared.new", "1", Figure, "Of first touches of shared memory, the share by which the machine's shared memory grew (nr_shmem): the other pages were there.";
     PROGRAM_STARTS: f64 = "program.starts", "1", Figure, "Times that the program was executed while it was watched.";
     FAULTS_OF_START: f64 = "program.start_faults", "1", Figure, "Minor faults of each start, to its end.";
+    FAULT_HUGE: f64 = "fault.huge", "1", Figure, "Minor faults that each brought a whole huge page (thp_fault_alloc), as far as the program has such pages.";
     HUGE_COLLAPSED: f64 = "huge.collapsed", "1", Figure, "Huge pages that khugepaged, or madvise(MADV_COLLAPSE), made of small ones (thp_collapse_alloc).";
     HUGE_SPLIT: f64 = "huge.split", "1", Figure, "Huge pages and their mappings that were split into small ones (thp_split_page, thp_split_pmd).";
     HUGE_UNDERUSED: f64 = "huge.underused", "1", Figure, "Huge pages that were split as most of them held zeros, which the page of zeros replaced (thp_underused_split_page).";
