@@ -6,7 +6,8 @@
 #                 real captured machines, machines in QEMU (three NUMA nodes; memory behind CXL, of NVDIMMs; a last-level
 #                 cache shown, hidden, split), the container, handicapped nodes by Slurm and ssh, and the long end-to-end tests
 #                 (these need a quiet machine, and half an hour)
-# make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
+# make truth      plant every defect three times, and run each suite 40 times with none: docs/truth-*.md (two hours of a quiet machine);
+#                 TRUTH="faults http" these suites only
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
 #                 more where the machine does other things)
 # make programs   real programs under truebench faults, next to what is known of them: docs/programs.md (two hours of a quiet machine)
@@ -52,6 +53,8 @@ PREFIX ?= /usr/local
 # What `make release` and `make roots` package, and where the latter starts it: the oldest and the newest release of the mirror.
 ARCHS ?= x86_64 aarch64
 SUITES ?= bullseye sid
+# Of which suites `make truth` writes the table.
+TRUTH ?= memory system alloc faults http
 # Where `make run` leaves its records.
 OUT ?= $(TARGET_DIR)/truebench
 TRUEBENCH := $(TARGET_DIR)/release/truebench
@@ -63,7 +66,7 @@ LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 .PHONY: help run truth truth-idle programs build install package release roots test test-servers lint vet format test-long fuzz allocators clean setup setup-go setup-lint setup-tests setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,22p' Makefile
+	@sed -n 's/^# \?//;1,23p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -81,9 +84,11 @@ build: setup
 truth: build setup-allocators setup-go
 	@$(CARGO) build --locked --package truebench
 	export TRUEBENCH_DEBUG="$(abspath $(TARGET_DIR))/debug/truebench"
-	code=0
-	"$(TRUEBENCH)" selftest --all --repeat 3 --clean-runs 40 --format markdown -o docs/truth.md || code=$$?
-	case $$code in 0|3) ;; *) exit $$code ;; esac
+	for suite in $(TRUTH); do
+		code=0
+		"$(TRUEBENCH)" selftest "$$suite" --all --repeat 3 --clean-runs 40 --format markdown -o "docs/truth-$$suite.md" || code=$$?
+		case $$code in 0|3) ;; *) exit $$code ;; esac
+	done
 
 truth-idle: setup setup-go setup-guest
 	@export TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" TRUEBENCH_CLEAN_RUNS="$${TRUEBENCH_CLEAN_RUNS:-48}"
