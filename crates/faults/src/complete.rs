@@ -4,6 +4,7 @@ use figure::evidence::*;
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 use suites::faults::{Manager, Mechanism};
+use suites::mechanisms::at_most_in_kernel;
 
 use crate::allocator;
 use crate::prices::catalogue;
@@ -48,8 +49,7 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
             figure.conditions.set(WATCHED, program.to_owned());
         }
     }
-    let has_huge = figures.iter().any(|figure| figure.derived_from.iter().any(|id| id == HUGE_PRICE));
-    figures.extend(prices.into_iter().filter(|price| has_huge || price.id != HUGE_PRICE));
+    figures.extend(prices);
     figures
 }
 
@@ -218,35 +218,61 @@ fn timeline(windows: &[Window]) -> Timeline {
     }
 }
 
+/// Minor faults that each brought a huge page; `None` if that was not observed.
+pub fn huge(watched: &Watched) -> Option<f64> {
+    watched.facts.as_ref().ok()?.evidence.get(FAULT_HUGE).into_value()
+}
+
 /// The cost of all minor faults, by the prices in a loop on this machine of one and of one of a huge page, as a share of the CPU time.
 fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let mut figure =
         Figure::planned(GAIN, SUITE, "what page faults cost, of the CPU time", Unit::ONE, Better::Neither);
-    let cpu = watched.totals.cpu();
+    let (cpu, minor) = (watched.totals.cpu(), watched.totals.minor);
     if cpu <= 0.0 {
         return figure.not_available("the program used no CPU time that the kernel's clock ticks could see");
     }
-    let Some(price) = prices.iter().find(|figure| figure.id == PRICE) else {
+    let price = |id| prices.iter().find(|figure| figure.id == id && figure.value.is_some());
+    let Some(small) = price(PRICE) else {
         return figure.not_available("the price of a fault is not known");
     };
-    let huge = watched.facts.as_ref().ok().and_then(|facts| facts.evidence.get(FAULT_HUGE).into_value());
-    let huge = huge.unwrap_or(0.0).min(watched.totals.minor);
-    let huge_price = prices.iter().find(|figure| figure.id == HUGE_PRICE).filter(|_| huge >= 1.0);
-    let in_nanoseconds = |micros: &f64| micros * 1e3;
-    let small = price.kept_values();
-    let large: Vec<f64> = huge_price
-        .map_or_else(|| small.clone(), |price| price.kept_values().iter().map(in_nanoseconds).collect());
-    let cost = |(small, large)| ((watched.totals.minor - huge) * small + huge * large) * 1e-9;
-    let shares: Vec<f64> = small.iter().zip(&large).map(|prices| (cost(prices) / cpu).min(1.0)).collect();
-    let prices: Vec<&Figure> = [Some(price), huge_price].into_iter().flatten().collect();
+    let large = price(HUGE_PRICE);
+    let huge = huge(watched).ok_or("huge pages were not observed");
+    let huge = huge.and_then(|huge| match large.and_then(|large| large.value) {
+        _ if huge < 1.0 => Ok(0.0),
+        None => Err("the price of a huge page is not known"),
+        // The kernel may count those of other programs, too.
+        Some(micros) => Ok(huge.min(minor).min(at_most_in_kernel(watched.totals.system) / (micros * 1e-6))),
+    });
+    let large = large.filter(|_| huge.is_ok_and(|huge| huge > 0.0));
+    let rounds = small.kept_values();
+    let large_rounds: Vec<f64> =
+        large.map_or_else(Vec::new, |large| large.kept_values().iter().map(|micros| micros * 1e3).collect());
+    let (shares, by_huge) = costs((minor, huge.unwrap_or(0.0)), (&rounds, &large_rounds), cpu);
+    let prices: Vec<&Figure> = [Some(small), large].into_iter().flatten().collect();
     if figure.derive(&shares, &prices).is_none() {
         return figure.not_available("the price of a fault is not known");
     }
-    figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
-    figure.evidence.put(FAULT_HUGE, huge);
+    figure.evidence.put(FAULT_TOTAL, minor);
+    figure.evidence.put_reading(FAULT_HUGE, huge.map_or_else(Reading::unknown, Reading::Value));
+    figure.evidence.put(GAIN_HUGE, by_huge);
     figure.evidence.put(PROGRAM_CPU, cpu);
     figure.evidence.put(PROGRAM_SYSTEM, watched.totals.system);
     figure
+}
+
+/// What so many faults, and of them so many of huge pages, cost by the rounds of their prices (ns), of `cpu` seconds: a share for each
+/// round, 0 to 1; and the share of this that those of huge pages cost.
+fn costs((minor, huge): (f64, f64), (small, large): (&[f64], &[f64]), cpu: f64) -> (Vec<f64>, f64) {
+    let large: Vec<f64> = if large.is_empty() { vec![0.0] } else { large.to_vec() };
+    let parts: Vec<(f64, f64)> = small
+        .iter()
+        .zip(large.iter().cycle())
+        .map(|(small, large)| ((minor - huge) * small * 1e-9 / cpu, huge * large * 1e-9 / cpu))
+        .collect();
+    let (small, large) =
+        parts.iter().fold((0.0, 0.0), |(small, large), part| (small + part.0, large + part.1));
+    let by_huge = if large > 0.0 { large / (small + large) } else { 0.0 };
+    (parts.iter().map(|(small, large)| (small + large).min(1.0)).collect(), by_huge)
 }
 
 /// What watching added to the program's CPU time: the prices of events, times their numbers.
@@ -288,4 +314,75 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     figure.evidence.put_reading(PROGRAM_SWITCHES, watched.switches.map_or_else(unknown, Reading::Value));
     figure.evidence.put(PROGRAM_CPU, cpu);
     figure
+}
+
+#[cfg(test)]
+mod unit {
+    use lab::process_tree::Usage;
+    use lab::worker::WorkerReport;
+
+    use super::*;
+
+    fn price(id: &str, unit: Unit, values: &[f64]) -> Figure {
+        let mut figure = Figure::planned(id, SUITE, id, unit, Better::Lower);
+        let round = |value: &f64| Round::new(String::new(), 0.1, vec![*value], Evidence::default());
+        figure.rounds = values.iter().map(round).collect();
+        figure.summarise();
+        figure
+    }
+
+    /// A million faults in 5 s of CPU time, so many of them of huge pages, where that was observed.
+    fn watched(huge: Option<f64>, system: f64) -> Watched {
+        let facts = huge.map(|huge| {
+            let mut report = WorkerReport::default();
+            report.evidence.put(FAULT_HUGE, huge);
+            report
+        });
+        Watched {
+            started: String::new(),
+            seconds: 5.0,
+            windows: Vec::new(),
+            totals: Usage { user: 5.0 - system, system, minor: 1e6, ..Usage::default() },
+            switches: None,
+            status: None,
+            ended: None,
+            facts: facts.ok_or(lab::failure::Failure::new("no rights")),
+            rows: Vec::new(),
+            blocks: None,
+            interrupted: None,
+        }
+    }
+
+    #[test]
+    fn faults_cost_their_number_times_their_price() {
+        let small = price(PRICE, Unit::NANOSECONDS, &[500.0; 6]);
+        let large = price(HUGE_PRICE, Unit::of("µs"), &[100.0; 6]);
+        let none = price(HUGE_PRICE, Unit::of("µs"), &[]);
+        let cost = |huge, system, prices: &[&Figure]| {
+            let prices: Vec<Figure> = prices.iter().map(|price| (*price).clone()).collect();
+            let figure = gain(&watched(huge, system), &prices);
+            let of =
+                |key| figure.evidence.get(key).into_value().map(|value: f64| (value * 1e3).round() / 1e3);
+            (figure.value.map(|value| (value * 1e4).round() / 1e4), of(FAULT_HUGE), of(GAIN_HUGE))
+        };
+        assert_eq!(cost(Some(0.0), 4.0, &[&small]), (Some(0.1), Some(0.0), Some(0.0)));
+        assert_eq!(cost(Some(1e4), 4.0, &[&small, &large]), (Some(0.299), Some(1e4), Some(0.669)));
+        // Not observed, or without a price: as if all were small, and the number is unknown.
+        assert_eq!(cost(None, 4.0, &[&small]), (Some(0.1), None, Some(0.0)));
+        for prices in [&[&small][..], &[&small, &none]] {
+            assert_eq!(cost(Some(1e4), 4.0, prices), (Some(0.1), None, Some(0.0)));
+        }
+        assert_eq!(cost(Some(1e4), 4.0, &[&large]), (None, None, None));
+        // The others' huge pages: they cannot have cost more than was spent in the kernel, 0.5 s and its error.
+        let (_, counted, _) = cost(Some(1e5), 0.5, &[&small, &large]);
+        assert_eq!(counted, Some(6428.286));
+    }
+
+    #[test]
+    fn rounds_of_one_price_are_taken_again_where_the_other_has_more() {
+        let (shares, by_huge) = costs((1e6, 1e4), (&[500.0, 600.0, 500.0], &[1e5, 2e5]), 5.0);
+        let shares: Vec<f64> = shares.iter().map(|share| (share * 1e4).round() / 1e4).collect();
+        assert_eq!(shares, [0.299, 0.5188, 0.299]);
+        assert!((by_huge - 0.8 / 1.1168).abs() < 1e-3, "{by_huge}");
+    }
 }

@@ -33,9 +33,9 @@ pub const SUITE: &str = "faults";
 pub const MINOR: &str = "faults.minor";
 /// Major faults per second.
 pub const MAJOR: &str = "faults.major";
-/// The price of a minor fault: of the mode [`prices`].
+/// The price of a minor fault, in ns: of the mode [`prices`].
 pub const PRICE: &str = "faults.prices.minor.write";
-/// The same of a huge page.
+/// The price of a fault that brings a huge page, in µs.
 pub const HUGE_PRICE: &str = "faults.prices.huge";
 /// The share of the faults that samples represent: observed figures follow from it.
 pub const COVERAGE: &str = "faults.coverage";

@@ -10,7 +10,6 @@ use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::failure::{Attempt, Failure};
 use lab::worker::{Bench, PrepareFn, WorkerReport};
 use serde::{Deserialize, Serialize};
-use suites::faults::Mechanism;
 
 use crate::trace::collect::{Collector, SampleTotals};
 use crate::trace::event_log::{self, EventLog, Trailer, Writer};
@@ -143,8 +142,7 @@ pub fn observation(traced: Traced) -> Observation {
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = groups::groups(&traced, &names);
-    let huge = groups.iter().filter_map(|group| group.causes.get(&(Mechanism::HugePages, None)));
-    evidence.put(FAULT_HUGE, huge.fold(0.0, |sum, faults| sum + faults));
+    evidence.put(FAULT_HUGE, groups.iter().map(shares::huge).fold(0.0, |sum, faults| sum + faults));
     let mut figures = shares::mechanisms(&groups, &traced);
     figures.extend(calls::calls(&traced, &names));
     figures.extend(shares::files(&traced));

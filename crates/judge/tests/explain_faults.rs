@@ -26,6 +26,7 @@ fn with(record: Record, key: Key<f64>, value: f64) -> Record {
 /// The answer for a program of which page faults cost this share of 3 s, and the price of one.
 pub fn answer(gain: f64) -> Vec<Figure> {
     let answer = measured("faults.gain", Unit::ONE, gain).with(FAULT_TOTAL, 1e6).with(PROGRAM_CPU, 3.0);
+    let answer = answer.with(FAULT_HUGE, 0.0);
     vec![answer, measured("faults.prices.minor.write", Unit::NANOSECONDS, 1500.0)]
 }
 
@@ -165,17 +166,35 @@ fn the_answer_is_cost_cause_and_setting() {
     assert_eq!(find(&record, "refaults"), None);
 }
 
+/// A program with so many faults of huge pages.
+fn with_huge(faults: f64) -> Record {
+    let mut figures = answer(0.5);
+    figures[0].evidence.put(FAULT_HUGE, faults);
+    figures[0].evidence.put(PROGRAM_SYSTEM, 2.0);
+    figures.extend([measured("faults.prices.huge", Unit::of("µs"), 80.0), trimmed()]);
+    judged(figures)
+}
+
 #[test]
-fn huge_pages_cost_more() {
-    let huge = |price: Option<f64>| {
-        let mut figures = answer(0.5);
-        figures[0].evidence.put(FAULT_HUGE, 7000.0);
-        figures.extend(price.map(|price| measured("faults.prices.huge", Unit::of("µs"), price)));
-        judged(figures)
-    };
+fn huge_pages_have_a_price_of_their_own() {
     let values = json!({"cost": {"faults": 993_000.0, "huge": {"faults": 7000.0, "price": 80e-6}}});
-    finds(&huge(Some(80.0)), "page-faults/cost", values);
-    finds(&huge(None), "page-faults/cost", json!({"cost": {"faults": 1e6, "huge": null}}));
+    let record = with_huge(7000.0);
+    let evidence = finds(&record, "page-faults/cost", values).evidence.as_deref().unwrap_or_default();
+    assert!(evidence.chars().count() <= 200, "{evidence}");
+    finds(&with_huge(0.0), "page-faults/cost", json!({"cost": {"faults": 1e6, "huge": null}}));
+}
+
+/// A program of which faults cost 3 %, and which was in the kernel for so many of 3 s.
+fn in_kernel(system: f64) -> Record {
+    let mut figures = answer(0.03);
+    figures[0].evidence.put(PROGRAM_SYSTEM, system);
+    judged(figures)
+}
+
+#[test]
+fn the_time_in_the_kernel_bounds_what_faults_cost() {
+    finds(&in_kernel(0.06), "page-faults/cost-little", json!({"is_by_price": false}));
+    finds(&in_kernel(1.0), "page-faults/cost", json!({"cost": {"share": 0.03}}));
 }
 
 /// A mechanism with the interval of its share.
@@ -254,6 +273,8 @@ pub fn situations() -> Vec<Record> {
         rivals(0.32),
         watched(0.5, &[in_code]),
         watched(0.01, &[]),
+        in_kernel(0.06),
+        with_huge(7000.0),
         watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)]),
     ];
     mechanisms.chain(answers).collect()

@@ -1,16 +1,21 @@
 //! Which mechanisms of a watched program's page faults are worth a finding and a setting. Pure.
 
 use figure::Figure;
-use figure::evidence::{MECHANISM, PROGRAM_CPU, PROGRAM_SYSTEM, SETTING_ABOUT, WATCHED};
+use figure::evidence::{
+    FAULT_HUGE, FAULT_HUGE_SHARE, FAULT_TOTAL, GAIN_HUGE, MECHANISM, PROGRAM_CPU, PROGRAM_SYSTEM,
+    SETTING_ABOUT, WATCHED,
+};
 use serde::Serialize;
+
+use crate::faults::Mechanism;
 
 /// Next to nothing is to be gained where faults cost less than this share of the CPU time at most.
 const NOTHING: f64 = 0.05;
 /// By so much faults may cost more than in a loop: caches are cold after a pause, and memory is given back. The most that was measured is
-/// 3.2 times (docs/methods/faults.md, The answer).
+/// 3.2 times, by medians (docs/methods/faults.md, The answer).
 pub const DEARER: f64 = 3.5;
-/// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
-pub const RESOLVED: f64 = 0.2;
+/// Seconds between two ticks of the kernel's clock, by which it divides CPU time into user and system, where it ticks most slowly.
+const TICK: f64 = 0.01;
 /// Mechanisms and blocks with a smaller share of the faults are left to the table.
 pub const LEAST: f64 = 0.1;
 /// … and so are those, but for the largest, whose interval begins below this: they may be next to nothing.
@@ -39,6 +44,12 @@ pub struct Cost {
     pub estimate: f64,
     /// At most: all that was spent in the kernel, or the dearest faults.
     pub most: f64,
+    /// Whether that is the price of the dearest.
+    pub is_by_price: bool,
+    /// Of the faults, those that each brought a huge page.
+    huge: f64,
+    /// Of the estimate, what these cost.
+    by_huge: f64,
 }
 
 impl Cost {
@@ -46,22 +57,45 @@ impl Cost {
     pub fn of(figures: &[Figure]) -> Option<Cost> {
         let figure = figures.iter().find(|figure| figure.id == "faults.gain")?;
         let estimate = figure.value?;
-        let seconds = |key| figure.evidence.get(key).into_value();
-        let times = seconds(PROGRAM_SYSTEM).zip(seconds(PROGRAM_CPU)).filter(|(_, cpu)| *cpu >= RESOLVED);
-        let kernel = times.map_or(1.0, |(system, cpu)| system / cpu);
-        Some(Cost { estimate, most: (DEARER * estimate).min(kernel).max(estimate) })
+        let of = |key| figure.evidence.get(key).into_value();
+        let kernel = of(PROGRAM_SYSTEM).zip(of(PROGRAM_CPU)).filter(|(_, cpu)| *cpu > 0.0);
+        let kernel = kernel.map_or(1.0, |(system, cpu)| (at_most_in_kernel(system) / cpu).min(1.0));
+        // A huge page costs more than a hundred small ones: where they are unknown, prices bound nothing.
+        let huge = of(FAULT_HUGE);
+        let dearest = huge.map(|_| DEARER * estimate).filter(|dearest| *dearest <= kernel);
+        let share = huge.zip(of(FAULT_TOTAL)).map_or(0.0, |(huge, all)| (huge / all.max(1.0)).min(1.0));
+        let by_huge = of(GAIN_HUGE).unwrap_or(0.0);
+        let most = dearest.unwrap_or(kernel).max(estimate);
+        Some(Cost { estimate, most, is_by_price: dearest.is_some(), huge: share, by_huge })
     }
 
     /// Whether next to nothing is to be gained.
     pub fn is_little(self) -> bool {
         self.most < NOTHING
     }
+
+    /// The share of the cost that a mechanism may cause, at most, 0 to 1; `None` without a value. Huge pages count for the mechanism of
+    /// the small ones in the same memory, too.
+    fn share(self, figure: &Figure) -> Option<f64> {
+        let share = figure.interval.as_ref().map(|interval| interval.high).or(figure.value)?;
+        let is_huge =
+            figure.conditions.get(MECHANISM).is_some_and(|word| word == Mechanism::HugePages.word());
+        let of_small = if is_huge { 0.0 } else { (share / (1.0 - self.huge).max(1e-9)).min(1.0) };
+        let of_huge = figure.evidence.get(FAULT_HUGE_SHARE).into_value().unwrap_or(share);
+        Some(of_small * (1.0 - self.by_huge) + of_huge * self.by_huge)
+    }
+}
+
+/// Seconds of CPU time in the kernel at most, of so many by its ticks: two standard errors more (Poisson).
+pub fn at_most_in_kernel(system: f64) -> f64 {
+    let ticks = system / TICK;
+    (ticks + 2.0 * (ticks + 1.0).sqrt()) * TICK
 }
 
 /// Whether stopping a mechanism may save CPU time that matters: its share of what all faults cost. So it may where that is not known.
 pub fn is_worth(figure: &Figure, cost: Option<Cost>) -> bool {
-    let share = figure.interval.as_ref().map(|interval| interval.high).or(figure.value);
-    cost.zip(share).is_none_or(|(cost, share)| cost.most * share >= NOTHING)
+    cost.and_then(|cost| Some((cost, cost.share(figure)?)))
+        .is_none_or(|(cost, share)| cost.most * share >= NOTHING)
 }
 
 /// Those of the notable mechanisms that may be the one of most faults: the largest, and each whose interval meets its own.
@@ -118,7 +152,13 @@ mod tests {
     #[test]
     fn a_setting_is_worth_what_its_mechanism_may_cost() {
         let is_worth = |high: f64, most: Option<f64>| {
-            let cost = most.map(|most| Cost { estimate: most / 2.0, most });
+            let cost = most.map(|most| Cost {
+                estimate: most / 2.0,
+                most,
+                is_by_price: true,
+                huge: 0.0,
+                by_huge: 0.0,
+            });
             is_worth(&share(0.15, 0.1, high, "a"), cost)
         };
         assert!(is_worth(0.25, None), "the cost is not known");
@@ -127,20 +167,47 @@ mod tests {
         assert!(is_worth(0.9, Some(0.15)), "it may be nearly all");
     }
 
+    fn answer(estimate: f64, (system, cpu): (f64, f64), huge: Option<(f64, f64)>) -> Cost {
+        let mut figure = Figure::planned("faults.gain", "faults", "cost", Unit::ONE, Better::Neither);
+        figure.value = Some(estimate);
+        figure.evidence.put(PROGRAM_SYSTEM, system);
+        figure.evidence.put(PROGRAM_CPU, cpu);
+        figure.evidence.put(FAULT_TOTAL, 1000.0);
+        if let Some((huge, by_huge)) = huge {
+            figure.evidence.put(FAULT_HUGE, huge);
+            figure.evidence.put(GAIN_HUGE, by_huge);
+        }
+        Cost::of(&[figure]).unwrap()
+    }
+
     #[test]
     fn faults_cost_at_most_what_was_spent_in_the_kernel() {
-        let cost = |estimate: f64, system: f64, cpu: f64| {
-            let mut figure = Figure::planned("faults.gain", "faults", "cost", Unit::ONE, Better::Neither);
-            figure.value = Some(estimate);
-            figure.evidence.put(PROGRAM_SYSTEM, system);
-            figure.evidence.put(PROGRAM_CPU, cpu);
-            Cost::of(&[figure]).unwrap()
+        let most = |estimate: f64, system: f64, cpu: f64| {
+            let cost = answer(estimate, (system, cpu), Some((0.0, 0.0)));
+            ((cost.most * 1e3).round() / 1e3, cost.is_by_price, cost.is_little())
         };
-        assert_eq!(cost(0.018, 2.5, 6.0), Cost { estimate: 0.018, most: 0.063 });
-        assert!(!cost(0.018, 2.5, 6.0).is_little() && cost(0.018, 0.2, 6.0).is_little());
-        assert!(cost(0.01, 2.5, 6.0).is_little());
-        assert_eq!(cost(0.2, 0.6, 6.0).most, 0.2, "an estimate above the kernel's time stands");
-        assert!((cost(0.2, 0.02, 0.1).most - 0.7).abs() < 1e-9, "a few ticks show nothing");
+        assert_eq!(most(0.018, 2.5, 6.0), (0.063, true, false));
+        assert_eq!(most(0.01, 2.5, 6.0), (0.035, true, true));
+        assert_eq!(most(0.018, 0.1, 6.0), (0.028, false, true), "10 ticks, and 7 by their error");
+        assert_eq!(most(0.2, 0.6, 6.0), (0.2, false, false), "an estimate above the kernel's time stands");
+        assert_eq!(most(0.018, 0.02, 0.1), (0.063, true, false), "a few ticks show nothing");
+        let unknown = answer(0.001, (2.5, 6.0), None);
+        assert!(!unknown.is_by_price && !unknown.is_little(), "a few may be of huge pages");
         assert_eq!(Cost::of(&[]), None);
+    }
+
+    #[test]
+    fn huge_pages_count_for_what_brings_small_ones_to_the_same_memory() {
+        // Of 1000 faults 50 are of huge pages, and cost nine tenths.
+        let cost = answer(0.1, (3.0, 6.0), Some((50.0, 0.9)));
+        let of = |mechanism: Mechanism, share: f64, huge: f64| {
+            let mut figure = Figure { interval: None, ..self::share(share, 0.0, 1.0, "a") };
+            figure.conditions.set(MECHANISM, mechanism.word().to_owned());
+            figure.evidence.put(FAULT_HUGE_SHARE, huge);
+            (cost.share(&figure).unwrap() * 1e3).round() / 1e3
+        };
+        assert_eq!(of(Mechanism::MapChurn, 0.95, 1.0), 1.0);
+        assert_eq!(of(Mechanism::MapChurn, 0.95, 0.0), 0.1);
+        assert_eq!(of(Mechanism::HugePages, 0.05, 1.0), 0.9);
     }
 }

@@ -75,7 +75,7 @@ pub struct Watch {
     /// calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
-    /// Do not measure the price of a fault, which takes 3 s after the program has ended: the cost of its faults is
+    /// Do not measure the price of a fault, which takes 5 s after the program has ended: the cost of its faults is
     /// then unknown
     #[arg(long, conflicts_with = "prove")]
     pub no_prices: bool,

@@ -19,6 +19,8 @@ struct MechanismFaults<'a> {
     all: f64,
     /// Those at memory that a child inherited.
     by_children: f64,
+    /// Those of huge pages in the same memory.
+    huge: f64,
     /// The squares of how many fewer, and more, they may be, as the pages and their pasts are known from few samples.
     off: (f64, f64),
     /// The group with most of them, whose evidence the figure has.
@@ -30,15 +32,24 @@ struct MechanismFaults<'a> {
 pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     let mut all: BTreeMap<Cause, MechanismFaults> = BTreeMap::new();
     for group in groups {
+        let huge = huge(group);
+        let small = (group.causes.values().sum::<f64>() - huge).max(f64::MIN_POSITIVE);
         for (cause, faults) in &group.causes {
-            let new =
-                || MechanismFaults { all: 0.0, by_children: 0.0, off: (0.0, 0.0), main: group, most: 0.0 };
+            let new = || MechanismFaults {
+                all: 0.0,
+                by_children: 0.0,
+                huge: 0.0,
+                off: (0.0, 0.0),
+                main: group,
+                most: 0.0,
+            };
             let entry = all.entry(*cause).or_insert_with(new);
             entry.all += faults;
             let offs = [unsure, split, coded].map(|off| off(group, cause.0, *faults));
             for (fewer, more) in offs {
                 entry.off = (entry.off.0 + fewer * fewer, entry.off.1 + more * more);
             }
+            entry.huge += if cause.0 == Mechanism::HugePages { huge } else { huge * faults / small };
             entry.by_children += if group.facts.is_inherited { *faults } else { 0.0 };
             if *faults > entry.most {
                 (entry.main, entry.most) = (group, *faults);
@@ -46,6 +57,7 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
         }
     }
     let SampleTotals { samples, faults, lost } = traced.collector.effective();
+    let all_huge: f64 = groups.iter().map(huge).sum();
     let majors: f64 = traced.collector.groups.iter().map(|group| group.major).sum();
     // What no sample stands for may be of any mechanism: of tasks that ended before their next sample, too.
     let unseen = lost.max(traced.totals.counted as f64 - faults);
@@ -63,10 +75,18 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
         });
         let mut figure = mechanism_figure(mechanism, manager, (value, interval), faults.main);
         put_kernel(&mut figure.evidence, mechanism, &faults, traced);
+        if all_huge > 0.0 {
+            figure.evidence.put(FAULT_HUGE_SHARE, faults.huge / all_huge);
+        }
         figure
     };
     let least = sum.faults / (traced.collector.minor.samples + majors);
     all.into_iter().filter(|(_, faults)| faults.all >= least).map(figure).collect()
+}
+
+/// The faults of a group that each brought a huge page.
+pub fn huge(group: &ClassifiedGroup) -> f64 {
+    group.causes.get(&(Mechanism::HugePages, None)).copied().unwrap_or(0.0)
 }
 
 /// How many fewer, and more, of a group's faults a mechanism may have caused: what is unsure is a first touch or a refault.

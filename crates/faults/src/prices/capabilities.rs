@@ -53,13 +53,13 @@ impl Capabilities {
         }
     }
 
-    /// The features for prices of anonymous memory. It creates no files.
-    pub fn without_files() -> Capabilities {
+    /// The features for prices of anonymous memory, with huge pages or without. It creates no files.
+    pub fn without_files(with_huge: bool) -> Capabilities {
         let none = || Failure::new("not requested");
         Capabilities {
             directory: PathBuf::new(),
             page: page_size(),
-            huge: huge(&Tree::live()),
+            huge: if with_huge { huge(&Tree::live()) } else { Err(none()) },
             around: Err(none()),
             disk: Err(none()),
             free: Err(none()),

@@ -17,7 +17,7 @@ use crate::SUITE;
 /// Seconds of every deadline: a machine may be suspended or overloaded, a disk may be slow.
 const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
-const PATIENCE: f64 = 10.0;
+const PATIENCE: f64 = 20.0;
 
 /// The mode's name, in ids and on the command line.
 pub const NAME: &str = "prices";
@@ -115,12 +115,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes: notes(capabilities, &fixture, &cpus) })
 }
 
-/// The prices for a watched program: a minor fault, one of a huge page where there are any, and what watching adds; 6 short rounds,
-/// some five seconds.
-pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
+/// The prices for a watched program: a minor fault, one of a huge page if it has such, and what watching adds; 6 short rounds, some five
+/// seconds.
+pub fn minor_fault_plan(machine: &Machine, has_huge: bool) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
-    let capabilities = Capabilities::without_files();
-    let huge = capabilities.huge.as_ref().map(|_| catalogue::HUGE);
+    let capabilities = Capabilities::without_files(has_huge);
+    let huge = has_huge.then_some(catalogue::HUGE);
     let words = [catalogue::WRITE, catalogue::WATCHING].into_iter().chain(huge).map(str::to_owned).collect();
     let mut suite = plan(machine, &Options { capabilities, words, rules })?.suite;
     let is_fault = |task: &&mut Task| [catalogue::WRITE, catalogue::HUGE].contains(&task.word.as_str());

@@ -16,8 +16,9 @@ pub enum Faults {
     CostUnknown { faults: Counted, cause: Option<Cause> },
     #[claim("{} of CPU time: next to nothing to gain", cost.claim())]
     #[evidence("{cost}")]
-    #[evidence("At most {most}: a fault after a pause costs up to {DEARER} times as much.")]
-    CostLittle { cost: Cost, most: Share },
+    #[evidence(is_by_price => "At most {most}: a fault after a pause costs up to {DEARER} times as much.")]
+    #[evidence(!is_by_price => "At most {most}: all that the kernel did.")]
+    CostLittle { cost: Cost, most: Share, is_by_price: bool },
     #[claim("{} of CPU time{}", cost.claim(), optional(": ", cause, ""))]
     #[evidence("{cost}")]
     #[fix(command => "{command}")]
@@ -274,22 +275,19 @@ pub enum Faults {
     ThresholdsIgnored { library: Option<String>, set: Option<String> },
 }
 
-/// The cost of a program's faults: their number times the price of one.
+/// The cost of a program's faults: their number times the price of one, and that of the faults of huge pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[display(
     "Estimate: {faults} at {price} each{}, as in a loop here, in {cpu} of CPU time.{}",
     optional(", ", huge, ""),
-    optional(
-        " Upper bound: ",
-        bound,
-        ", all kernel time: faults after a pause cost more, and giving memory back adds."
-    )
+    optional(" At most ", bound, ", all kernel time: cold faults cost more, and giving back adds.")
 )]
 pub struct Cost {
     /// `None` if the record does not name it.
     pub program: Option<String>,
     /// Of the program's CPU time.
     pub share: Share,
+    /// Those of small pages.
     pub faults: Counted,
     pub price: Seconds,
     pub huge: Option<HugeFaults>,

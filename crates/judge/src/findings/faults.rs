@@ -2,7 +2,7 @@
 
 use figure::{Outcome, format};
 use suites::faults::{Call, Manager, Mechanism};
-use suites::mechanisms::{Cost, LEAST, RESOLVED, advisable, decided, is_worth, leading, notable};
+use suites::mechanisms::{Cost, LEAST, advisable, decided, is_worth, leading, notable};
 use suites::settings::{Quantity, trial};
 
 use super::settings::{self, command, gain};
@@ -11,6 +11,8 @@ use crate::cases::faults;
 use crate::explain::mechanism;
 use crate::explain::prices::{find, in_seconds, ratio};
 
+/// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
+const RESOLVED: f64 = 0.2;
 /// Seconds of counting in which a mechanism that matters makes at least one call.
 const LONG: f64 = 1.0;
 /// A block that is faulted in within so many seconds of its allocation is young: it was allocated to be filled.
@@ -121,7 +123,9 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
             Faults::CostSaved { cost, cause, setting: arm.name.clone(), saved, command }
         }
         None => match little {
-            Some(little) => Faults::CostLittle { cost, most: Share(little.most) },
+            Some(little) => {
+                Faults::CostLittle { cost, most: Share(little.most), is_by_price: little.is_by_price }
+            }
             None if is_in_vain => Faults::CostStays { cost, cause },
             None => {
                 let untried = main.filter(|main| is_open(record, main));

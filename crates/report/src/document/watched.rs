@@ -54,6 +54,12 @@ pub(super) fn facts(record: &Record) -> Vec<(String, String)> {
     if let Some(price) = record.figure("faults.prices.minor.write").and_then(|figure| figure.value) {
         faults.push_str(&format!("; a minor one costs {} here", seconds(price * 1e-9)));
     }
+    let huge = record.figure("faults.prices.huge").filter(|price| {
+        record.figure("faults.gain").is_some_and(|gain| gain.derived_from.contains(&price.id))
+    });
+    if let Some(price) = huge.and_then(|figure| figure.value) {
+        faults.push_str(&format!(", one of a huge page {}", seconds(price * 1e-6)));
+    }
     let coverage = record.figure("faults.coverage").map(|figure| coverage(record, figure));
     [("Program", Some(program)), ("Faults", Some(faults)), ("Coverage", coverage)]
         .into_iter()

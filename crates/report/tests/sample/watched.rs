@@ -79,7 +79,7 @@ pub fn watched() -> Record {
     let price = watched_figure("faults.prices.minor.write", "first write", Unit::NANOSECONDS, 1500.0);
     record.figures =
         vec![minor, major, coverage, churn, all, mapped, unmapped, caller, site, file, stacks(), price];
-    let claim = "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 µs each, the price of one in a loop \
+    let claim = "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 µs each, as in a loop \
                  here, of 600 ms.";
     let figures = vec!["faults.minor".to_owned()];
     record.findings.push(Explanation { figures, ..finding(Severity::Warning, claim) });

@@ -196,7 +196,20 @@ pub fn proved(record: &Record) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use figure::evidence::{FAULT_HUGE, FAULT_MAJOR, FAULT_MINOR, SETTING};
+    use figure::record::{SCHEMA, Tool};
+    use figure::{Better, Evidence, Machine, Round, Unit};
+    use suites::settings::BASE;
+
     use super::*;
+
+    /// What faults cost that cost this share of the CPU time by the prices in a loop.
+    fn cost(estimate: f64) -> Cost {
+        let mut figure = Figure::planned("faults.gain", "faults", "cost", Unit::ONE, Better::Neither);
+        figure.value = Some(estimate);
+        figure.evidence.put(FAULT_HUGE, 0.0);
+        Cost::of(&[figure]).unwrap()
+    }
 
     fn diagnosis(word: &str, share: f64, low: f64, high: f64) -> Diagnosis {
         let interval = Interval { low, high, level: 0.95, method: "order-statistics".to_owned(), rounds: 9 };
@@ -205,7 +218,7 @@ mod tests {
             causes,
             is_decided: true,
             faults: None,
-            cost: Some(Cost { estimate: 0.3, most: 0.5 }),
+            cost: Some(cost(0.3)),
             advice: vec!["GLIBC_TUNABLES=glibc.malloc.mmap_max=0".to_owned()],
         }
     }
@@ -243,7 +256,7 @@ mod tests {
     #[test]
     fn of_a_healthy_program_the_gain_decides() {
         let sick = diagnosis("growth", 1.0, 1.0, 1.0);
-        let healthy = Diagnosis { cost: Some(Cost { estimate: 0.001, most: 0.003 }), ..sick.clone() };
+        let healthy = Diagnosis { cost: Some(cost(0.001)), ..sick.clone() };
         let unknown = Diagnosis { cost: None, ..sick.clone() };
         let right = |one: &Diagnosis| one.verdict(&truth(&["file"], true)) == Verdict::Right;
         assert_eq!([right(&sick), right(&healthy), right(&unknown)], [false, true, false]);
@@ -278,5 +291,61 @@ mod tests {
         let counted = |faults| Diagnosis { faults: Some(faults), ..one.clone() };
         let of_faults = agreement(&[counted(2e5), counted(1e5), one.clone()]).unwrap().faults;
         assert_eq!(of_faults, Some((1e5, 2e5)));
+    }
+
+    fn record(figures: Vec<Figure>) -> Record {
+        let tool = Tool { name: "truebench".into(), version: "0".into(), build: "".into(), simd: "".into() };
+        Record {
+            schema: SCHEMA,
+            tool,
+            machine: Machine::default(),
+            started: String::new(),
+            duration: 60.0,
+            command: Vec::new(),
+            interrupted: None,
+            observer: Default::default(),
+            figures,
+            findings: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+
+    /// A setting that was tried, with the CPU seconds of each start and the number of its faults.
+    fn tried(word: &str, cpu: f64, faults: f64) -> Figure {
+        let id = format!("faults.prove.cpu.{word}");
+        let mut figure = Figure::planned(id, "faults", word, Unit::SECONDS, Better::Lower);
+        figure.conditions.set(SETTING, word.to_owned());
+        if word != BASE {
+            figure.conditions.set(SETTING_ENVIRONMENT, format!("SET={word}"));
+        }
+        let mut evidence = Evidence::default();
+        evidence.put(FAULT_MINOR, faults);
+        evidence.put(FAULT_MAJOR, 0.0);
+        let round = |_| Round::new(String::new(), cpu, vec![cpu], evidence.clone());
+        figure.rounds = (0..6).map(round).collect();
+        figure.summarise();
+        figure.verdict = Some(figure::Verdict::Valid);
+        figure
+    }
+
+    #[test]
+    fn what_was_tried_and_made_it_worse_is_no_advice() {
+        let advice = |cpu: f64| {
+            let trial = record(vec![tried(BASE, 2.0, 1e6), tried("other", cpu, 1e3)]);
+            (Diagnosis::of(&trial).advice, proved(&trial))
+        };
+        let (better, proved) = advice(1.0);
+        assert_eq!(better, ["SET=other"]);
+        assert_eq!(proved, ["other helps, 0.50x [0.50, 0.50] the CPU time"]);
+        assert!(advice(3.0).0.is_empty());
+    }
+
+    #[test]
+    fn why_nothing_was_tried_is_the_reason_of_the_missing_figure() {
+        let settings = Figure::planned(SETTINGS, "faults", "settings", Unit::ONE, Better::Lower);
+        let missing =
+            settings.not_available("no setting saves growth; --setting NAME tries one all the same");
+        assert_eq!(proved(&record(vec![missing])), ["nothing is tried: no setting saves growth"]);
+        assert!(proved(&record(Vec::new())).is_empty());
     }
 }

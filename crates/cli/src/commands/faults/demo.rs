@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use faults::demo::{self, Amount, Shape};
 use faults::watch::Target;
-use faults::{MINOR, SUITE};
+use faults::{MINOR, SUITE, complete};
 use figure::evidence::PRICE;
 use figure::{Better, Figure, Unit};
 use lab::start::Program;
@@ -48,7 +48,9 @@ pub fn planned(arguments: &Demo) -> Result<Part, CommandError> {
     let measure: Measure = Box::new(move |before, machine, interrupt| {
         let is_price = |figure: &Figure| figure.conditions.get(PRICE).is_some();
         let prices = before.iter().filter(|figure| is_price(figure)).cloned().collect();
-        let (mut figures, ended) = watch::trial(&program, shape.name, None, prices, machine, interrupt)?;
+        let watched = watch::trial(&program, None, machine, interrupt)?;
+        let ended = watched.interrupted;
+        let mut figures = complete::figures(watched, shape.name, prices);
         // The run has them already.
         figures.retain(|figure| before.iter().all(|old| old.id != figure.id));
         Ok((figures, ended))

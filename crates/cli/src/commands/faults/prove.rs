@@ -73,16 +73,17 @@ pub(super) fn proved(
         let (started, begin) = (lab::timestamp(), Instant::now());
         let interrupt = run::begin()?;
         let seconds = asked.until_rate.map(|time| time.min(LOOK));
-        let prices = watch::prices(&machine, &interrupt)?;
-        let (watched, interrupted) = match interrupt.requested() {
-            Some(signal) => (prices, Some(signal)),
-            None => watch::trial(program, &program.name(), seconds, prices, &machine, &interrupt)?,
+        let watched = watch::trial(program, seconds, &machine, &interrupt)?;
+        let prices = match watched.interrupted {
+            Some(_) => Vec::new(),
+            None => watch::prices(&watched, &machine, &interrupt)?,
         };
+        let interrupted = watched.interrupted.or(interrupt.requested());
+        figures = complete::figures(watched, &program.name(), prices);
         if let Some(signal) = interrupted {
-            let record = record_of(watched, machine, started, begin.elapsed().as_secs_f64());
+            let record = record_of(figures, machine, started, begin.elapsed().as_secs_f64());
             return stopped(signal, record, output);
         }
-        figures = watched;
     }
     let observed = targets(&figures);
     if let Some(why) = nothing_to_try(&figures, &observed).filter(|_| allocators.is_empty()) {

@@ -6,7 +6,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
 use faults::prices::plan::minor_fault_plan;
-use faults::watch::{self, Options, WatchError};
+use faults::watch::{self, Options, WatchError, Watched};
 use figure::{Figure, Machine};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
@@ -20,7 +20,7 @@ use crate::args::faults::{Export, Watch};
 use crate::exit::{self, CommandError};
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::{Watched, begin, begin_beside_program, record_of};
+use crate::run::{begin, begin_beside_program, record_of};
 
 /// Wrong usage: neither a program nor a process.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -112,7 +112,7 @@ pub(super) fn watched(
     // After the program has ended, which must not be disturbed.
     let prices = match settings.no_prices {
         true => Vec::new(),
-        false => prices(&machine, &Interrupt::never().map_err(CommandError::measuring)?)?,
+        false => prices(&watched, &machine, &Interrupt::never().map_err(CommandError::measuring)?)?,
     };
     let (started, duration) = (watched.started.clone(), watched.seconds);
     let figures = complete::figures(watched, name, prices);
@@ -131,13 +131,10 @@ pub(super) fn watched(
     Ok(status.map_or_else(|| exit::end(&record, false), code))
 }
 
-/// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by
-/// itself. Its figures, with the prices that they are compared with.
+/// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by itself.
 pub(super) fn trial(
     program: &Program,
-    name: &str,
     seconds: Option<f64>,
-    prices: Vec<Figure>,
     machine: &Machine,
     interrupt: &Interrupt,
 ) -> Result<Watched, CommandError> {
@@ -153,9 +150,7 @@ pub(super) fn trial(
         all_calls: false,
         event_log: None,
     };
-    let watched = watch::watch(&options, interrupt, &mut |_| {}).map_err(failure)?;
-    let interrupted = watched.interrupted;
-    Ok((complete::figures(watched, name, prices), interrupted))
+    watch::watch(&options, interrupt, &mut |_| {}).map_err(failure)
 }
 
 fn failure(error: WatchError) -> CommandError {
@@ -165,9 +160,14 @@ fn failure(error: WatchError) -> CommandError {
     }
 }
 
-/// What a minor fault costs here, with and without tracing.
-pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, CommandError> {
-    let plan = minor_fault_plan(machine).map_err(CommandError::usage)?;
+/// What faults such as those of a watched program cost here, with and without tracing.
+pub(super) fn prices(
+    watched: &Watched,
+    machine: &Machine,
+    interrupt: &Interrupt,
+) -> Result<Vec<Figure>, CommandError> {
+    let has_huge = complete::huge(watched).is_some_and(|huge| huge >= 1.0);
+    let plan = minor_fault_plan(machine, has_huge).map_err(CommandError::usage)?;
     let (events, _) = Events::channel();
     let outcome = session::run(&plan, judge::gate, &events, interrupt);
     Ok(outcome.figures)

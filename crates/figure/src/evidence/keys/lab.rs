@@ -360,6 +360,8 @@ keys! {
     PROGRAM_STARTS: f64 = "program.starts", "1", Figure, "Times that the program was executed while it was watched.";
     FAULTS_OF_START: f64 = "program.start_faults", "1", Figure, "Minor faults of each start, to its end.";
     FAULT_HUGE: f64 = "fault.huge", "1", Figure, "Minor faults that each brought a whole huge page (thp_fault_alloc), as far as the program has such pages.";
+    FAULT_HUGE_SHARE: f64 = "fault.huge_share", "1", Figure, "Of these, the share in memory where the figure's mechanism caused the other faults.";
+    GAIN_HUGE: f64 = "gain.huge", "1", Figure, "Of what the faults cost, the share of those that brought a huge page.";
     HUGE_COLLAPSED: f64 = "huge.collapsed", "1", Figure, "Huge pages that khugepaged, or madvise(MADV_COLLAPSE), made of small ones (thp_collapse_alloc).";
     HUGE_SPLIT: f64 = "huge.split", "1", Figure, "Huge pages and their mappings that were split into small ones (thp_split_page, thp_split_pmd).";
     HUGE_UNDERUSED: f64 = "huge.underused", "1", Figure, "Huge pages that were split as most of them held zeros, which the page of zeros replaced (thp_underused_split_page).";
