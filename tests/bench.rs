@@ -57,6 +57,11 @@ pub fn record(output: &Output) -> Record {
         .unwrap_or_else(|error| panic!("no record: {error}\n{}\n{}", stdout(output), stderr(output)))
 }
 
+/// The record behind what was streamed: the last line.
+pub fn streamed(text: &str) -> Record {
+    Record::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 /// A figure that must be there.
 pub fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
     record.figure(id).unwrap_or_else(|| panic!("no figure {id}"))

@@ -11,7 +11,7 @@ use figure::evidence::{
 };
 use figure::{Figure, Record, Status};
 
-use crate::bench::{figure, run, stderr, stdout, truebench};
+use crate::bench::{figure, run, stderr, stdout, streamed, truebench};
 
 /// Two that allocate, of different sizes, and two that touch; blocks that stay; a child that touches its parent's.
 const SOURCE: &str = r#"
@@ -88,11 +88,6 @@ fn built(directory: &Path, flags: &[&str]) -> PathBuf {
 }
 
 const FLAGS: &[&str] = &["-O2", "-g", "-fomit-frame-pointer"];
-
-fn streamed(text: &str) -> Record {
-    let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
-    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 /// The record of a command; `None`, with a message, if the kernel's events are not available.
 fn watched(asked: &str, command: &[&str]) -> Option<Record> {

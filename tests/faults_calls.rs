@@ -8,8 +8,8 @@ use faults::demo::{Amount, command, find};
 use figure::Record;
 use figure::evidence::*;
 
-use crate::bench::{figure, run, stderr, truebench};
-use crate::faults_watch::{built, streamed};
+use crate::bench::{figure, run, stderr, streamed, truebench};
+use crate::faults_watch::built;
 
 fn watched(program: &str, arguments: &[&str]) -> Record {
     let output =

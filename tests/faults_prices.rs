@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use figure::{Figure, Outcome, Record, Status, evidence};
 
-use crate::bench::{figure, reasons, record, run, stderr, stdout, truebench};
+use crate::bench::{figure, reasons, record, run, stderr, stdout, streamed, truebench};
 
 /// Few rounds: no intervals, and only large ratios are significant.
 const SHORT: &[&str] = &["faults", "prices", "--rounds", "2", "--format", "json"];
@@ -44,9 +44,7 @@ fn faults_of_huge_pages_have_a_price_of_their_own() {
     let watched = |shape: &str, turns: &str| {
         let workload = env!("CARGO_BIN_EXE_truebench-workload");
         let output = run(&["faults", "-q", "--format", "json", "--", workload, "demo", shape, turns]);
-        // Behind a line for each second.
-        let errors = stderr(&output);
-        serde_json::from_str::<Record>(errors.trim().lines().last().unwrap_or_default()).expect("a record")
+        streamed(&stderr(&output))
     };
     let cost = |record: &Record| {
         let gain = figure(record, "faults.gain");

@@ -14,7 +14,7 @@ use suites::faults::Mechanism::{
     self, CopyOnWrite, File, FileCopy, Growth, HeapTrim, MapChurn, Purge, StartUp, Unexplained, ZeroPage,
 };
 
-use crate::bench::{figure, run, stderr, stdout, truebench};
+use crate::bench::{figure, run, stderr, stdout, streamed, truebench};
 
 /// A mechanism, and the memory manager behind it.
 type Cause = (Mechanism, Option<Manager>);
@@ -37,11 +37,6 @@ fn has(names: &[&str]) -> bool {
     missing.is_none()
 }
 
-fn last_line(text: &str) -> Record {
-    let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
-    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
 /// A command under the doctor's eyes; its exit code must be this. It is watched again, twice at most, where the doctor says of itself that
 /// it saw too little, or that its samples found no room, as on a machine that is busy with other tests: what is lost then is mostly of one
 /// moment, so that what is left does not speak for the whole.
@@ -50,7 +45,7 @@ fn watched(command: &[&str], code: i32) -> Record {
         let mut watching = truebench(&["faults", "--no-prices", "--format", "json", "--"]);
         let output = watching.args(command).env_remove("GLIBC_TUNABLES").output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
-        last_line(&stderr(&output))
+        streamed(&stderr(&output))
     };
     let is_covered = |record: &Record| {
         let coverage = figure(record, "faults.coverage");
@@ -378,7 +373,7 @@ fn a_web_server_under_load() {
     let output = watching.wait_with_output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     assert!(answers > 10, "{answers}");
-    let record = last_line(&stdout(&output));
+    let record = streamed(&stdout(&output));
     let minor = figure(&record, "faults.minor");
     assert!(minor.value.is_some() && minor.evidence.get(PROGRAM_RESIDENT).into_value().unwrap() > 0.0);
 }
@@ -403,7 +398,7 @@ fn one_that_idles_first() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
     let least = if IS_GNU { 0.6 } else { 0.0 };
-    assert_causes("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
+    assert_causes("idle", &streamed(&stdout(&output)), glibc, least, 0.3);
 }
 
 /// A server that touches its memory first, and forks a child for each request, which writes to a part of it.
@@ -460,7 +455,7 @@ fn a_fork_server() {
     let outside = || {
         let output = run(&["faults", "-p", &process, "-d", "2s", "--format", "json", "--no-prices"]);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
-        last_line(&stdout(&output))
+        streamed(&stdout(&output))
     };
     let record = thrice_at_most(outside, |record| has_share(record, &causes, 0.6));
     assert_causes("watched from outside", &record, &causes, 0.6, 0.05);

@@ -10,8 +10,7 @@ use faults::demo::{Amount, command, find};
 use figure::Record;
 use figure::evidence::*;
 
-use crate::bench::{figure, stderr, truebench};
-use crate::faults_watch::streamed;
+use crate::bench::{figure, stderr, streamed, truebench};
 
 /// The user nobody.
 const OTHER: u32 = 65534;

@@ -11,13 +11,7 @@ use figure::evidence::{
 use figure::{Figure, Record, Verdict};
 use suites::faults::{Manager, Mechanism};
 
-use crate::bench::{figure, run, stderr, stdout, truebench};
-
-/// The record at the end of what was streamed.
-pub fn streamed(text: &str) -> Record {
-    let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
-    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
+use crate::bench::{figure, run, stderr, stdout, streamed, truebench};
 
 /// A shape that is watched with these options, without what malloc reads from the environment.
 fn demo(name: &str, iterations: u64, options: &[&str]) -> Record {

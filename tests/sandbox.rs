@@ -7,9 +7,8 @@ use figure::evidence::http as key;
 use figure::host::Source;
 use figure::{Figure, Machine, Outcome, Reading, Record, Status};
 
-use crate::bench::{ONCE, record, stderr, stdout};
+use crate::bench::{ONCE, record, stderr, stdout, streamed};
 use crate::ending::until;
-use crate::faults_watch::streamed;
 use crate::responder::{free_port, head};
 use room::{CPUS, Lack, MEMORY, Room};
 
