@@ -27,7 +27,6 @@ pub fn record(host: &str, times: &[(&str, f64)]) -> Record {
         figure
     };
     Record {
-        schema: figure::record::SCHEMA,
         tool: Tool {
             name: "truebench".into(),
             version: "0.1.0".into(),
@@ -38,11 +37,8 @@ pub fn record(host: &str, times: &[(&str, f64)]) -> Record {
         started: "2026-03-01T10:20:30Z".into(),
         duration: 10.0,
         command: vec!["/home/anna/bin/truebench".into(), "system".into(), "--dir".into(), "/srv/anna".into()],
-        interrupted: None,
-        observer: Default::default(),
         figures: times.iter().map(figure).collect(),
-        findings: Vec::new(),
-        series: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -46,6 +46,25 @@ pub struct Record {
 /// modes, on the largest machine, leave half of it.
 pub const MAX_FIGURES: usize = 10_000;
 
+/// Of no run: what a record of figures alone is completed with.
+impl Default for Record {
+    fn default() -> Record {
+        Record {
+            schema: SCHEMA,
+            tool: Tool::default(),
+            machine: Machine::default(),
+            started: String::new(),
+            duration: 0.0,
+            command: Vec::new(),
+            interrupted: None,
+            observer: Observer::default(),
+            series: Vec::new(),
+            figures: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
 impl Record {
     /// The record that a file holds: all of it, or its last line (what `truebench faults --format json` streams).
     ///
@@ -100,7 +119,7 @@ pub struct Observer {
 }
 
 /// The program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `truebench`.
     pub name: String,

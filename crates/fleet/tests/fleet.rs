@@ -118,7 +118,6 @@ fn record() -> Record {
     }
     figures.push(Figure { better: Better::Neither, ..measured("memory.clock", Better::Neither, all()) });
     Record {
-        schema: figure::record::SCHEMA,
         tool: Tool {
             name: "truebench".into(),
             version: "0.1.0".into(),
@@ -128,12 +127,8 @@ fn record() -> Record {
         machine: machine(),
         started: "2026-03-01T10:20:30Z".into(),
         duration: 10.0,
-        command: Vec::new(),
-        interrupted: None,
-        observer: Default::default(),
         figures,
-        findings: Vec::new(),
-        series: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use compare::{Comparison, Named, Rules};
-use figure::record::{Observer, SCHEMA, Tool};
+use figure::record::Tool;
 use figure::{Figure, Machine, Record, Verdict};
 use report::{FORMATS, Options};
 
@@ -21,17 +21,12 @@ pub fn judged(figures: Vec<Figure>, machine: Machine) -> Record {
     let word = |text: &str| text.to_owned();
     let tool = Tool { name: word("fuzz"), version: word("0"), build: word("fuzz"), simd: word("portable") };
     let mut record = Record {
-        schema: SCHEMA,
         tool,
         machine,
         started: word("2026-01-01T00:00:00Z"),
         duration: 1.0,
-        command: Vec::new(),
-        interrupted: None,
-        observer: Observer::default(),
         figures,
-        findings: Vec::new(),
-        series: Vec::new(),
+        ..Record::default()
     };
     judge::judge(&mut record);
     hold(&record);

@@ -8,9 +8,7 @@ use figure::evidence::*;
 use figure::explanation::Values;
 use figure::host::Peak;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{
-    Better, Convention, Evidence, Explanation, Figure, Machine, Reading, Record, Round, Tool, Unit,
-};
+use figure::{Better, Convention, Evidence, Explanation, Figure, Reading, Record, Round, Tool, Unit};
 use judge::check::Subject;
 use serde_json::Value;
 
@@ -243,17 +241,12 @@ pub fn in_role(figure: Figure, role: &str) -> Figure {
 pub fn record(figures: Vec<Figure>) -> Record {
     let [name, version, build, simd] = ["truebench", "0", "release, rustc 1.90", "avx2"].map(String::from);
     Record {
-        schema: figure::record::SCHEMA,
         tool: Tool { name, version, build, simd },
-        machine: Machine::default(),
         started: "2026-01-01T00:00:00Z".into(),
         duration: 60.0,
         command: vec!["truebench".into(), "memory".into()],
-        interrupted: None,
-        observer: Default::default(),
         figures,
-        findings: Vec::new(),
-        series: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use figure::evidence::ROLE;
 use figure::evidence::http::*;
-use figure::{Better, Conditions, Evidence, Figure, Machine, Reading, Record, Round, Tool, Unit};
+use figure::{Better, Conditions, Evidence, Figure, Reading, Record, Round, Unit};
 use suites::loads::{self, Bound, Quantity, Try, memory_of, sampling_error, summary, tries};
 
 const MIB: f64 = 1_048_576.0;
@@ -187,21 +187,7 @@ fn bound(goal: &str, pacing: &str, rate: f64, facts: &[(figure::evidence::Key<f6
 }
 
 fn record(figures: Vec<Figure>) -> Record {
-    let tool =
-        Tool { name: String::new(), version: String::new(), build: String::new(), simd: String::new() };
-    Record {
-        schema: figure::record::SCHEMA,
-        tool,
-        machine: Machine::default(),
-        started: String::new(),
-        duration: 1.0,
-        command: Vec::new(),
-        interrupted: None,
-        observer: Default::default(),
-        figures,
-        findings: Vec::new(),
-        series: Vec::new(),
-    }
+    Record { figures, ..Record::default() }
 }
 
 #[test]

@@ -143,8 +143,7 @@ fn word(outcome: Outcome) -> &'static str {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use figure::record::Observer;
-    use figure::{Better, Machine, Tool, Unit};
+    use figure::{Better, Unit};
 
     use super::*;
 
@@ -154,7 +153,6 @@ pub(crate) mod tests {
 
     /// A record of one figure with the outcomes of these checks.
     pub fn record(outcomes: &[(&str, Outcome)]) -> Record {
-        let any = || String::from("x");
         let mut figure = Figure::planned("memory.triad", "memory", "triad", Unit::ONE, Better::Higher);
         figure.value = Some(1.0);
         figure.checks = outcomes
@@ -169,19 +167,7 @@ pub(crate) mod tests {
             })
             .collect();
         figure.verdict = Some(Verdict::of(&figure.checks));
-        Record {
-            schema: figure::record::SCHEMA,
-            tool: Tool { name: any(), version: any(), build: any(), simd: any() },
-            machine: Machine::default(),
-            started: any(),
-            duration: 1.0,
-            command: Vec::new(),
-            interrupted: None,
-            observer: Observer::default(),
-            figures: vec![figure],
-            findings: Vec::new(),
-            series: Vec::new(),
-        }
+        Record { figures: vec![figure], ..Record::default() }
     }
 
     #[test]

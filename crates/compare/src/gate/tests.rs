@@ -1,24 +1,7 @@
 use figure::evidence::MEMORY_POLICY;
-use figure::record::{Observer, Tool};
 use figure::{Better, Unit};
 
 use super::*;
-
-fn record() -> Record {
-    Record {
-        schema: figure::record::SCHEMA,
-        tool: Tool { name: String::new(), version: String::new(), build: String::new(), simd: String::new() },
-        machine: Machine::default(),
-        started: String::new(),
-        duration: 0.0,
-        command: Vec::new(),
-        interrupted: None,
-        observer: Observer::default(),
-        series: Vec::new(),
-        figures: Vec::new(),
-        findings: Vec::new(),
-    }
-}
 
 /// Other weights are another experiment where the policy takes pages by them, and nothing where it does not.
 #[test]
@@ -30,7 +13,7 @@ fn another_memory_policy_is_another_experiment() {
         }
         figure
     };
-    let record = record();
+    let record = Record::default();
     let differ = |a: Option<&str>, b: Option<&str>| {
         let (a, b) = (figure(a), figure(b));
         let side = |letter, figure| Side { letter, record: &record, figure };
@@ -44,7 +27,7 @@ fn another_memory_policy_is_another_experiment() {
         let reason = differ(Some(&four), other).unwrap();
         assert!(reason.contains("memory_policy"), "{reason}");
     }
-    let mut records = [self::record(), self::record()];
+    let mut records = [self::Record::default(), self::Record::default()];
     records[1].machine.numa.policy = Some("interleave:0-1".to_owned());
     let about =
         |a: &Record, b: &Record| between(a, b).iter().any(|difference| difference.about == "memory policy");

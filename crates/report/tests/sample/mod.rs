@@ -33,7 +33,6 @@ pub fn empty() -> Record {
     machine.virtualisation.hypervisor = Reading::Value("kvm".into());
     machine.kernel.release = Reading::Value("6.1.0-18-amd64".into());
     Record {
-        schema: figure::record::SCHEMA,
         tool: Tool {
             name: "truebench".into(),
             version: "0.1.0".into(),
@@ -44,11 +43,8 @@ pub fn empty() -> Record {
         started: "2026-03-01T10:20:30Z".into(),
         duration: 48.31,
         command: vec!["truebench".into(), "memory".into(), "--quick".into()],
-        interrupted: None,
-        observer: Default::default(),
-        figures: Vec::new(),
-        findings: Vec::new(),
         series: series::all(),
+        ..Record::default()
     }
 }
 
