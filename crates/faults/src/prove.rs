@@ -37,7 +37,7 @@ pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mo
             ..SeriesText::EMPTY
         },
         SeriesText {
-            key: "faults.settings",
+            key: suites::settings::EFFECTS,
             title: "each setting, for 1 without",
             question: "How much does each setting change?",
             axes: AXES,

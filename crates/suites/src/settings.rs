@@ -17,6 +17,9 @@ use figure::{Figure, Machine, Reading, Record};
 /// [`SETTING`] of the arm without one.
 pub const BASE: &str = "base";
 
+/// The ratios of what was tried to the arm without a setting. A figure of this id says why nothing was tried.
+pub const EFFECTS: &str = "faults.settings";
+
 /// What [`SETTING_CALLS`] counts, in this order.
 pub const CALLS: [&str; 7] =
     ["mmap", "munmap", "mremap", "brk", "madvise (given back)", "madvise (huge pages)", "mprotect"];

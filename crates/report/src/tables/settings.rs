@@ -2,14 +2,12 @@
 
 use figure::format::plain_to;
 use figure::{Record, Verdict};
-use suites::settings::{Arm, Quantity, Took, trial};
+use suites::settings::{Arm, EFFECTS, Quantity, Took, trial};
 use suites::treatment::Direction;
 
 use super::{Column, Kind, Row, Table};
 use crate::grid::Mode;
 
-/// The mode whose table this is.
-const MODE: &str = "faults.settings";
 /// The longest name that is shown.
 const MAX_NAME: usize = 20;
 /// The longest cause in a row; the whole is under "Why not valid".
@@ -20,7 +18,7 @@ const WIDE: usize = 120;
 
 /// What follows from all starts; `None` if the mode is another or has too few rounds.
 pub(crate) fn table<'a>(record: &'a Record, mode: &Mode) -> Option<Table<'a>> {
-    let trial = trial(record).filter(|_| mode.key == MODE)?;
+    let trial = trial(record).filter(|_| mode.key == EFFECTS)?;
     let columns = vec![
         Column::words("setting", 0),
         Column { head: "cpu".to_owned(), kind: Kind::Values, least: 0 },

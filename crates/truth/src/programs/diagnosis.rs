@@ -6,15 +6,12 @@ use figure::stats::Ratio;
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
 use suites::mechanisms::{Cost, decided, is_worth, leading, notable};
-use suites::settings::{Effect, Quantity, Took, trial};
+use suites::settings::{EFFECTS, Effect, Quantity, Took, trial};
 
 use super::program::Truth;
 
 /// Figures of the shares of mechanisms, before `map-churn.glibc`.
 const SHARES: &str = "faults.mechanism.";
-/// The figure that is missing where no setting was tried; its reason says why.
-const SETTINGS: &str = "faults.settings";
-
 /// The longest reason, in characters.
 const MOST_REASON: usize = 160;
 
@@ -170,7 +167,7 @@ pub fn ratio(of: &Ratio) -> String {
 pub fn proved(record: &Record) -> Vec<String> {
     let Some(trial) = trial(record) else {
         let why =
-            record.figures.iter().find(|figure| figure.id == SETTINGS).and_then(|one| one.reason.as_ref());
+            record.figures.iter().find(|figure| figure.id == EFFECTS).and_then(|one| one.reason.as_ref());
         // Behind it stands how to try one all the same.
         let why = why.and_then(|why| why.split(';').next());
         return why
@@ -197,8 +194,7 @@ pub fn proved(record: &Record) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use figure::evidence::{FAULT_HUGE, FAULT_MAJOR, FAULT_MINOR, SETTING};
-    use figure::record::{SCHEMA, Tool};
-    use figure::{Better, Evidence, Machine, Round, Unit};
+    use figure::{Better, Evidence, Round, Unit};
     use suites::settings::BASE;
 
     use super::*;
@@ -294,20 +290,7 @@ mod tests {
     }
 
     fn record(figures: Vec<Figure>) -> Record {
-        let tool = Tool { name: "truebench".into(), version: "0".into(), build: "".into(), simd: "".into() };
-        Record {
-            schema: SCHEMA,
-            tool,
-            machine: Machine::default(),
-            started: String::new(),
-            duration: 60.0,
-            command: Vec::new(),
-            interrupted: None,
-            observer: Default::default(),
-            figures,
-            findings: Vec::new(),
-            series: Vec::new(),
-        }
+        Record { figures, ..Record::default() }
     }
 
     /// A setting that was tried, with the CPU seconds of each start and the number of its faults.
@@ -342,7 +325,7 @@ mod tests {
 
     #[test]
     fn why_nothing_was_tried_is_the_reason_of_the_missing_figure() {
-        let settings = Figure::planned(SETTINGS, "faults", "settings", Unit::ONE, Better::Lower);
+        let settings = Figure::planned(EFFECTS, "faults", "settings", Unit::ONE, Better::Lower);
         let missing =
             settings.not_available("no setting saves growth; --setting NAME tries one all the same");
         assert_eq!(proved(&record(vec![missing])), ["nothing is tried: no setting saves growth"]);

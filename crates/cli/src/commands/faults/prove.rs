@@ -15,6 +15,7 @@ use lab::schedule::Rules;
 use lab::start::Program;
 use suites::faults::{Manager, Mechanism};
 use suites::mechanisms::{Cost, is_worth, notable};
+use suites::settings::EFFECTS;
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -29,8 +30,6 @@ use crate::run::{self, record_of, scratch};
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
 
-/// The figure that says why no setting was tried.
-const SETTINGS: &str = "faults.settings";
 /// Seconds for which a program that does not end by itself is watched first.
 const LOOK: f64 = 10.0;
 
@@ -117,7 +116,7 @@ pub(super) fn proved(
 
 /// The user ended the first start.
 fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode, CommandError> {
-    let settings = Figure::planned(SETTINGS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
+    let settings = Figure::planned(EFFECTS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
     record.figures.push(Figure { status: Status::Interrupted, ..settings });
     record.interrupted = Some(format!("stopped by {signal}, in the first start"));
     judge::judge(&mut record);
@@ -139,7 +138,7 @@ fn untried(
     if !output.quiet {
         anstream::eprintln!("truebench: nothing is tried: {}", why.message());
     }
-    let tried = Figure::planned(SETTINGS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
+    let tried = Figure::planned(EFFECTS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
     figures.push(tried.not_available(why.message()));
     execute_with(Vec::new(), figures, machine, measuring, output)
 }
