@@ -244,14 +244,11 @@ fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
         Some(micros) => Ok(huge.min(minor).min(at_most_in_kernel(watched.totals.system) / (micros * 1e-6))),
     });
     let large = large.filter(|_| huge.is_ok_and(|huge| huge > 0.0));
-    let rounds = small.kept_values();
-    let large_rounds: Vec<f64> =
-        large.map_or_else(Vec::new, |large| large.kept_values().iter().map(|micros| micros * 1e3).collect());
-    let (shares, by_huge) = costs((minor, huge.unwrap_or(0.0)), (&rounds, &large_rounds), cpu);
+    let micros = large.map_or_else(|| vec![0.0], Figure::kept_values);
+    let large_rounds: Vec<f64> = micros.iter().map(|micros| micros * 1e3).collect();
+    let (shares, by_huge) = costs((minor, huge.unwrap_or(0.0)), (&small.kept_values(), &large_rounds), cpu);
     let prices: Vec<&Figure> = [Some(small), large].into_iter().flatten().collect();
-    if figure.derive(&shares, &prices).is_none() {
-        return figure.not_available("the price of a fault is not known");
-    }
+    figure.derive(&shares, &prices);
     figure.evidence.put(FAULT_TOTAL, minor);
     figure.evidence.put_reading(FAULT_HUGE, huge.map_or_else(Reading::unknown, Reading::Value));
     figure.evidence.put(GAIN_HUGE, by_huge);
@@ -263,7 +260,6 @@ fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
 /// What so many faults, and of them so many of huge pages, cost by the rounds of their prices (ns), of `cpu` seconds: a share for each
 /// round, 0 to 1; and the share of this that those of huge pages cost.
 fn costs((minor, huge): (f64, f64), (small, large): (&[f64], &[f64]), cpu: f64) -> (Vec<f64>, f64) {
-    let large: Vec<f64> = if large.is_empty() { vec![0.0] } else { large.to_vec() };
     let parts: Vec<(f64, f64)> = small
         .iter()
         .zip(large.iter().cycle())

@@ -184,7 +184,7 @@ fn huge_pages_have_a_price_of_their_own() {
     finds(&with_huge(0.0), "page-faults/cost", json!({"cost": {"faults": 1e6, "huge": null}}));
 }
 
-/// A program of which faults cost 3 %, and which was in the kernel for so many of 3 s.
+/// A program with faults that cost 3 % of its 3 s of CPU time, and so many seconds in the kernel.
 fn in_kernel(system: f64) -> Record {
     let mut figures = answer(0.03);
     figures[0].evidence.put(PROGRAM_SYSTEM, system);

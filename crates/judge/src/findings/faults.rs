@@ -32,13 +32,13 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
     let mechanisms = notable(&record.figures);
     let leading = leading(&mechanisms);
     let main = decided(&leading);
+    let little = cost(record).filter(|cost| cost.is_little());
     let answer = match gain(record) {
-        Some(gain) => answer(record, gain, main),
+        Some(gain) => answer(record, gain, main, little),
         None => unpriced(counted, main),
     };
-    let is_little = cost(record).is_some_and(Cost::is_little);
     let mut all = Vec::from_iter(answer);
-    all.extend(undecided(&leading).filter(|_| !is_little));
+    all.extend(undecided(&leading).filter(|_| little.is_none()));
     for figure in mechanisms {
         let case = mechanism::mechanism(figure);
         all.extend(case.map(|case| note("mechanism", case, &[figure])));
@@ -94,9 +94,13 @@ fn unpriced(minor: &Figure, main: Option<&Figure>) -> Option<Explanation> {
 ///
 /// The price is that of a loop. After a pause, with the kernel's code and data no longer in the caches, a fault takes several
 /// times as long; and calls that give memory back come on top. So the bound is all that was spent in the kernel.
-fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Explanation> {
+fn answer(
+    record: &Record,
+    gain: &Figure,
+    main: Option<&Figure>,
+    little: Option<Cost>,
+) -> Option<Explanation> {
     let (value, cpu) = (gain.value?, fact(gain, PROGRAM_CPU)?);
-    let little = cost(record).filter(|cost| cost.is_little());
     let bound = fact(gain, PROGRAM_SYSTEM).map(|system| system / cpu);
     let price = |id| in_seconds(measured(record, id)?).map(Seconds);
     let huge = fact(gain, FAULT_HUGE).filter(|huge| *huge >= 1.0).zip(price("faults.prices.huge"));
