@@ -60,11 +60,21 @@ pub fn descendants(pid: u32) -> Vec<u32> {
 
 /// Whether a worker is at work below a process: then signals are handled.
 pub fn has_worker(pid: u32) -> bool {
-    let is_worker = |pid: u32| {
-        let arguments = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
-        arguments.is_ok_and(|arguments| arguments.split('\0').nth(1) == Some("__worker"))
-    };
-    descendants(pid).into_iter().any(is_worker)
+    workers(pid).next().is_some()
+}
+
+/// Whether one of a mode is.
+pub fn has_worker_of(pid: u32, mode: &str) -> bool {
+    workers(pid).any(|its| its == mode)
+}
+
+/// The modes of the workers below a process.
+fn workers(pid: u32) -> impl Iterator<Item = String> {
+    descendants(pid).into_iter().filter_map(|pid| {
+        let arguments = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        let mut arguments = arguments.split('\0').skip(1);
+        (arguments.next() == Some("__worker")).then(|| arguments.next().unwrap_or_default().to_owned())
+    })
 }
 
 /// CPU time of a process in clock ticks: fields 14 and 15 of its stat file.

@@ -7,10 +7,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use faults::MINOR;
 use figure::Record;
 
 use crate::bench::truebench;
-use crate::ending::{alive, has_worker, signal, until};
+use crate::ending::{alive, has_worker, has_worker_of, signal, until};
 
 /// More than apart: what comes within it is one request.
 const APART: Duration = Duration::from_millis(400);
@@ -130,17 +131,25 @@ fn ctrl_c_at_the_terminal_is_the_programs_own() {
 fn a_proof_that_is_stopped_in_its_first_start_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let begun = directory.path().join("begun");
-    let script = format!("echo > {}; exec sleep 600", begun.display());
-    // While prices are measured, and while the program runs.
-    for is_late in [false, true] {
+    // Once a worker observes, the program may have begun or not; then while it runs; then while prices are measured.
+    for (time, script) in ["exec sleep 600", "exec sleep 600", ":"].iter().enumerate() {
+        let script = format!("echo > {}; {script}", begun.display());
         let arguments = ["faults", "--prove", "--quick", "--format", "json", "--", "sh", "-c", &script];
         let child = truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        until(|| if is_late { begun.exists() } else { has_worker(child.id()) });
+        until(|| match time {
+            0 => has_worker(child.id()),
+            1 => begun.exists(),
+            _ => has_worker_of(child.id(), "faults.prices"),
+        });
         signal(child.id(), libc::SIGINT);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{is_late} {:?}", output.status);
+        assert_eq!(output.status.code(), Some(130), "{time} {:?}", output.status);
         let record: Record = serde_json::from_slice(&output.stdout).unwrap();
-        assert!(record.interrupted.unwrap().contains("SIGINT"), "{is_late}");
-        assert_eq!(begun.exists(), is_late);
+        assert!(record.interrupted.unwrap().contains("SIGINT"), "{time}");
+        assert!(
+            time == 0 || record.figures.iter().any(|figure| figure.id == MINOR),
+            "{time}: what was watched"
+        );
+        _ = std::fs::remove_file(&begun);
     }
 }
