@@ -248,7 +248,7 @@ setup-fleet:
 setup-container:
 	@.ci/need -o podman:podman runc:runc debootstrap:debootstrap
 
-# Machines that are not here, for tests/numa.rs, tests/tiers.rs and tests/topology.rs.
+# Machines that are not here, for tests/dax.rs, tests/numa.rs, tests/tiers.rs and tests/topology.rs.
 setup-guest: setup
 	@.ci/need qemu-system-x86_64:qemu-system-x86 cpio:cpio numactl:numactl
 	.ci/guest "$(abspath $(TARGET_DIR))/guest"

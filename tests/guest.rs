@@ -77,14 +77,18 @@ impl Guest {
         Guest::boot(&PARALLEL, machine, &[], script, DEADLINE)
     }
 
-    /// The same with more `programs` beside truebench, and with the kernel's modules in /modules. `None` if there are none: they
-    /// are not part of a kernel that somebody put in place.
-    pub fn with_modules(machine: &[&str], programs: &[&Path], script: &str) -> Option<Guest> {
-        let has_modules = part("vmlinuz")
-            .with_file_name("modules")
-            .read_dir()
-            .is_ok_and(|mut files| files.next().is_some());
-        has_modules.then(|| Guest::boot(&PARALLEL, machine, programs, script, DEADLINE))
+    /// The same with more `programs` beside truebench, and with these `modules` of the kernel, loaded in this order. `None` if one is not
+    /// there: they are not part of a kernel that somebody put in place.
+    pub fn with_modules(
+        machine: &[&str],
+        programs: &[&Path],
+        modules: &[&str],
+        script: &str,
+    ) -> Option<Guest> {
+        let directory = part("vmlinuz").with_file_name("modules");
+        let are_there = modules.iter().all(|module| directory.join(format!("{module}.ko")).exists());
+        let load: String = modules.iter().map(|module| format!("insmod /modules/{module}.ko\n")).collect();
+        are_there.then(|| Guest::boot(&PARALLEL, machine, programs, &format!("{load}{script}"), DEADLINE))
     }
 
     /// The same with processors that take turns, and more `programs` beside truebench.

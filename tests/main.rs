@@ -17,6 +17,8 @@ mod core_kinds;
 mod cores;
 mod counters;
 mod cross;
+#[cfg(target_arch = "x86_64")]
+mod dax;
 mod defects;
 mod ending;
 mod faults_allocs;

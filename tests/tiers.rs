@@ -126,10 +126,6 @@ echo 11234567-89ab-cdef-0123-456789abcdef >namespace0.0/uuid
 echo $((0x20000000)) >namespace0.0/size
 ";
 
-fn load(modules: &[&str]) -> String {
-    modules.iter().map(|module| format!("insmod /modules/{module}.ko\n")).collect()
-}
-
 fn record(ran: &Ran) -> Record {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
@@ -158,7 +154,7 @@ fn placed(figure: &Figure) -> (Outcome, &str) {
 #[ignore = "boots a machine in QEMU: make test-long"]
 fn memory_that_hmat_describes_and_an_nvdimm_as_ram() {
     let script = format!(
-        "{}{AS_RAM}as_ram\n\
+        "{AS_RAM}as_ram\n\
         run host truebench host\n\
         run numa truebench memory numa --array-size 1MiB --rounds 6 --format json\n\
         mix='memory mix --mix 1:0,1:1 --array-size 2MiB --rounds 6 --format json'\n\
@@ -170,10 +166,10 @@ fn memory_that_hmat_describes_and_an_nvdimm_as_ram() {
         echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control\n\
         echo 1 >/sys/fs/cgroup/far/cpuset.mems\n\
         run far sh -c \"echo \\$\\$ >/sys/fs/cgroup/far/cgroup.procs; exec truebench $mix\"\n",
-        load(&["libnvdimm", "nfit", "nd_btt", "nd_pmem", "dax_pmem", "device_dax", "kmem"]),
     );
+    let modules = ["libnvdimm", "nfit", "nd_btt", "nd_pmem", "dax_pmem", "device_dax", "kmem"];
     let numactl = Path::new("/usr/bin/numactl");
-    let Some(guest) = Guest::with_modules(WITH_HMAT, &[numactl], &script) else {
+    let Some(guest) = Guest::with_modules(WITH_HMAT, &[numactl], &modules, &script) else {
         println!("skipped: no modules beside the guest's kernel (.ci/guest)");
         return;
     };
@@ -239,17 +235,25 @@ fn memory_that_hmat_describes_and_an_nvdimm_as_ram() {
 #[test]
 #[ignore = "boots a machine in QEMU: make test-long"]
 fn memory_behind_cxl() {
-    let modules = ["libnvdimm", "nd_btt", "nd_pmem", "dax_pmem", "device_dax", "kmem"];
-    let cxl = ["cxl_acpi", "cxl_pci", "cxl_mem", "cxl_pmem"];
+    let modules = [
+        "libnvdimm",
+        "nd_btt",
+        "nd_pmem",
+        "dax_pmem",
+        "device_dax",
+        "kmem",
+        "cxl_acpi",
+        "cxl_pci",
+        "cxl_mem",
+        "cxl_pmem",
+    ];
     let script = format!(
-        "{}{}{CXL_REGION}{AS_RAM}as_ram\n\
+        "{CXL_REGION}{AS_RAM}as_ram\n\
         run host truebench host\n\
         run numa truebench memory numa --array-size 500000 --rounds 6 --format json\n\
         run mix truebench memory mix --nodes 1 --mix 2:1 --array-size 1MiB --rounds 6 --format json\n",
-        load(&modules),
-        load(&cxl),
     );
-    let Some(guest) = Guest::with_modules(WITH_CXL, &[], &script) else {
+    let Some(guest) = Guest::with_modules(WITH_CXL, &[], &modules, &script) else {
         println!("skipped: no modules beside the guest's kernel (.ci/guest)");
         return;
     };

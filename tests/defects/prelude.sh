@@ -421,6 +421,30 @@ int main(int count, char **words)
 C
 }
 
+# The C of a program whose threads take 16 MB in small blocks and end; the blocks are freed after them.
+heirs() { cat <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+enum { BLOCKS = 2000, BYTES = 8000 };
+static char *blocks[BLOCKS];
+static void *takes(void *none)
+{
+    for (int i = 0; i < BLOCKS; i++) memset(blocks[i] = malloc(BYTES), 1, BYTES);
+    return none;
+}
+int main(void)
+{
+    for (int turn = 0; turn < 100; turn++) {
+        pthread_t thread;
+        if (pthread_create(&thread, 0, takes, 0) || pthread_join(thread, 0)) return 1;
+        for (int i = 0; i < BLOCKS; i++) free(blocks[i]);
+    }
+    return 0;
+}
+C
+}
+
 # The C of a program that writes to the same memory again and again, beside children. With COPIES each has a picture of it; else each is another
 # program, and the memory is given back.
 spawns() { cat <<'C'
@@ -472,6 +496,67 @@ needs_choice_of_pages() {
 preloads() {
     library=$(COLUMNS=500 "$TRUEBENCH" alloc list 2>/dev/null | sed -n "s/^$1 .* //p")
     [ -f "$library" ] || skip "$1 is not installed"
+}
+
+# $DIR/purges, of Go: it touches 16 MiB again and again, which its runtime gives back each time, or the program itself.
+go_purges() {
+    needs go
+    needs_exec
+    cat >"$DIR/purges.go" <<'GO'
+package main
+
+import (
+	"os"
+	"runtime/debug"
+	"syscall"
+)
+
+const size = 16 << 20
+
+func touch(block []byte) {
+	for at := 0; at < size; at += 4096 {
+		block[at] = 1
+	}
+}
+
+func main() {
+	if os.Args[1] == "runtime" {
+		for turn := 0; turn < 300; turn++ {
+			touch(make([]byte, size))
+			debug.FreeOSMemory()
+		}
+		return
+	}
+	block, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	for turn := 0; turn < 300 && err == nil; turn++ {
+		touch(block)
+		err = syscall.Madvise(block, syscall.MADV_DONTNEED)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+GO
+    GOENV=off GO111MODULE=off GOFLAGS= CGO_ENABLED=0 GOCACHE="$DIR/cache" go build -o "$DIR/purges" "$DIR/purges.go" >/dev/null 2>&1 || skip "Go builds no program here"
+}
+
+# $DIR/Heap.class: 400 MB that come and go.
+java_heap() {
+    needs java javac
+    cat >"$DIR/Heap.java" <<'JAVA'
+public class Heap {
+    public static void main(String[] words) throws Exception {
+        for (int turn = 0; turn < 8; turn++) {
+            byte[][] blocks = new byte[400][];
+            for (int i = 0; i < blocks.length; i++) blocks[i] = new byte[1 << 20];
+            blocks = null;
+            System.gc();
+            Thread.sleep(50);
+        }
+    }
+}
+JAVA
+    javac -d "$DIR" "$DIR/Heap.java" >/dev/null 2>&1 || skip "javac compiles no such program"
 }
 
 # Python that makes and drops small objects.

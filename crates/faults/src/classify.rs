@@ -3,6 +3,7 @@
 //! | kind of memory | evidence | mechanism |
 //! |---|---|---|
 //! | registered with userfaultfd | smaps has its flag | userfaultfd |
+//! | a file, unless private and writable | its file system is mounted with dax | dax |
 //! | a file | the kernel counted refaults of the page cache, and the page was faulted in before | reclaim |
 //! | a private mapping of a file | it may be written; the faults' error codes say that they wrote | file-copy |
 //! | a file | | file |
@@ -65,7 +66,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
         }
     };
     let (threads, ended) = facts.threads;
-    let is_file = matches!(facts.memory, Memory::File | Memory::PrivateFile);
+    let is_file = matches!(facts.memory, Memory::File | Memory::Dax | Memory::PrivateFile);
     // A major fault at other memory waited for the swap device, or for zswap.
     add(
         Mechanism::Reclaim,
@@ -79,7 +80,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::CopyOnWrite, None, copied);
             add(Mechanism::File, None, facts.minor - copied + facts.major);
         }
-        Memory::File | Memory::PrivateFile => file_causes(facts, &mut add),
+        Memory::File | Memory::Dax | Memory::PrivateFile => file_causes(facts, &mut add),
         _ if facts.is_inherited && facts.calls.copies.is_none() => {
             let unmerged = facts.counted.unmerged.min(facts.minor);
             add(Mechanism::Unmerge, None, unmerged);
@@ -189,21 +190,25 @@ fn memory_causes(facts: &Facts, add: &mut impl FnMut(Mechanism, Option<Manager>,
 /// Faults at a file that no fork shares. What the kernel dropped from the page cache is proved by both: its counter of
 /// refaults, and a page that was faulted in before.
 fn file_causes(facts: &Facts, add: &mut impl FnMut(Mechanism, Option<Manager>, f64)) {
+    let (file, read_again) = match facts.memory {
+        Memory::Dax => (Mechanism::Dax, 0.0),
+        _ => (Mechanism::File, facts.counted.read_again),
+    };
     let again = facts.minor * facts.refault_share.clamp(0.0, 1.0);
     let sum = facts.refaults.sum();
     let silent = if sum > 0.0 { again * facts.refaults.no_event / sum } else { 0.0 };
-    let major = facts.major_again.min(facts.counted.read_again);
-    let minor = silent.min(facts.counted.read_again - major);
+    let major = facts.major_again.min(read_again);
+    let minor = silent.min(read_again - major);
     add(Mechanism::Reclaim, None, major + minor);
     let rest = facts.minor - minor;
     if facts.starts.are_what_it_does() {
         add(Mechanism::StartUp, None, rest);
-        return add(Mechanism::File, None, facts.major - major);
+        return add(file, None, facts.major - major);
     }
     let is_private = facts.memory == Memory::PrivateFile;
     let copied = if is_private { rest * facts.calls.writes.unwrap_or(1.0).clamp(0.0, 1.0) } else { 0.0 };
     add(Mechanism::FileCopy, None, copied);
-    add(Mechanism::File, None, rest - copied + facts.major - major);
+    add(file, None, rest - copied + facts.major - major);
 }
 
 /// Writes to a present page in a program that has forked no child to share it with, and has no merged pages: what was

@@ -26,6 +26,7 @@ pub mod call_counts;
 pub mod calls;
 pub mod collect;
 mod control;
+mod dax;
 mod error_codes;
 pub mod event_log;
 pub mod event_loop;

@@ -63,6 +63,8 @@ words! {
         Stacks = "stacks", "stacks of short-lived threads";
         /// Pages of files: program text, libraries, mapped data.
         File = "file", "pages of files";
+        /// Pages of files that are mapped without the page cache: persistent memory, virtiofs.
+        Dax = "dax", "pages of files that are mapped without the page cache (DAX)";
         /// The first write to a page of a private mapping of a file: the kernel copies it.
         FileCopy = "file-copy", "pages of files, copied at the first write (MAP_PRIVATE)";
         /// Pages of shared memory that another process, or an earlier mapping, has brought in already.
@@ -185,6 +187,8 @@ words! {
         ThreadStack = "thread-stack", "thread stack";
         /// A file: program text, libraries, mapped data.
         File = "file", "file";
+        /// A file that is mapped without the page cache.
+        Dax = "dax", "file without page cache (DAX)";
         /// A private mapping of a file that may be written.
         PrivateFile = "private-file", "private mapping of a file";
         /// Memory of several processes: shm_open, memfd_create, shmget, MAP_SHARED without a file.

@@ -164,8 +164,11 @@ fn files_are_read_copied_or_reclaimed() {
     let reclaimed = Facts { counted, ..file.clone() };
     assert_eq!(main_of(&reclaimed), (Mechanism::Reclaim, None));
     assert!((causes(&reclaimed)[&(Mechanism::Reclaim, None)] - 1300.0).abs() < 1e-6);
-    let first_read = Facts { refault_share: 0.0, major_again: 0.0, ..reclaimed };
+    let first_read = Facts { refault_share: 0.0, major_again: 0.0, ..reclaimed.clone() };
     assert_eq!(main_of(&first_read), (Mechanism::File, None), "others read again");
+    // A major fault there is one that allocates a block of the file.
+    let without_cache = Facts { memory: Memory::Dax, ..reclaimed };
+    assert_eq!(causes(&without_cache), [((Mechanism::Dax, None), 1500.0)].into());
 }
 
 #[test]

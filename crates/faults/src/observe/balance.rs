@@ -58,7 +58,7 @@ impl Way {
     fn bytes(self, calls: &[Call], account: &Account) -> (f64, f64) {
         let is_it = |memory: Memory| match self {
             Way::Break | Way::AdviceInHeap => memory == Memory::Heap,
-            Way::Advice | Way::Map => !matches!(memory, Memory::Heap | Memory::File),
+            Way::Advice | Way::Map => !matches!(memory, Memory::Heap | Memory::File | Memory::Dax),
         };
         let own = account.calls.iter().filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
         let sum = own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more));

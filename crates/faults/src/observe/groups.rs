@@ -205,7 +205,7 @@ impl KernelShares {
 
 /// Whether the kernel may swap such memory out, or merge it.
 fn is_swappable(key: &Key) -> bool {
-    !matches!(key.memory, Memory::File | Memory::PrivateFile | Memory::Userfault)
+    !matches!(key.memory, Memory::File | Memory::Dax | Memory::PrivateFile | Memory::Userfault)
 }
 
 fn has_swapped(program: &Program) -> bool {

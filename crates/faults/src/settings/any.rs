@@ -2,7 +2,7 @@
 
 use suites::faults::Manager;
 use suites::faults::Mechanism::{
-    self, ArenaTrim, CopyOnWrite, File, FileCopy, Growth, HeapTrim, HugePages, MallocTrim, MapChurn,
+    self, ArenaTrim, CopyOnWrite, Dax, File, FileCopy, Growth, HeapTrim, HugePages, MallocTrim, MapChurn,
     NumaHinting, Purge, Reclaim, SharedMap, Stacks, StartUp, Unmerge, Userfault, ZeroPage,
 };
 
@@ -86,6 +86,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "read(2) into a reused buffer; or map it once for many uses, and madvise(p, n, MADV_POPULATE_READ) (Linux 5.14)",
         "a copy of what is read",
         &[File],
+    ),
+    code(
+        "map-once",
+        "files without page cache (DAX) are mapped once and stay mapped, by pages of 2 MiB",
+        "one mmap for all uses, and madvise(p, n, MADV_POPULATE_READ or _WRITE); mkfs.xfs -d su=2m,sw=1 or mkfs.ext4 -E stride=512,stripe_width=512, fallocate in steps of 2 MiB",
+        "space in steps of 2 MiB",
+        &[Dax],
     ),
     code(
         "bind",

@@ -32,6 +32,8 @@ pub struct Area {
     pub is_code: bool,
     /// Whether it may be written, and writes stay private.
     pub is_private: bool,
+    /// Whether it is of a file that is mapped without the page cache.
+    is_dax: bool,
     /// When it was mapped, or grew, last; 0: before the trace.
     pub since: u64,
     /// When another mapping merged with it last. Before that, it may have been unmapped and mapped again.
@@ -92,6 +94,7 @@ impl AddressSpace {
             name: name.into(),
             is_code: map.protection & EXEC != 0,
             is_private: name.is_empty() || map.is_private && map.protection & WRITE != 0,
+            is_dax: map.is_dax,
             since: time,
             joined: time,
             protection: map.protection,
@@ -259,7 +262,11 @@ impl AddressSpace {
             return Memory::Shared;
         }
         if area.file().is_some() {
-            return if area.is_private { Memory::PrivateFile } else { Memory::File };
+            return match area.is_private {
+                true => Memory::PrivateFile,
+                false if area.is_dax => Memory::Dax,
+                false => Memory::File,
+            };
         }
         let holds_stack = sp.is_some_and(|sp| (start..=area.end).contains(&sp));
         if holds_stack && near(address, sp) {
@@ -294,7 +301,7 @@ mod unit {
     use super::*;
 
     fn map(start: u64, end: u64, name: &str, protection: u32) -> Map {
-        Map { process: 1, start, end, offset: 0, protection, is_private: true, name: name.to_owned() }
+        Map { process: 1, start, end, protection, is_private: true, name: name.to_owned(), ..Map::default() }
     }
 
     #[test]
@@ -363,6 +370,10 @@ mod unit {
         space.add(&map(0x2000, 0x3000, "/lib/a.so", 1), 1);
         assert_eq!(space.memory(0x1000, None), Memory::PrivateFile);
         assert_eq!(space.memory(0x2000, None), Memory::File);
+        for (start, protection, memory) in [(0x4000, 1, Memory::Dax), (0x5000, 3, Memory::PrivateFile)] {
+            space.add(&Map { is_dax: true, ..map(start, start + 0x1000, "/pmem/a", protection) }, 1);
+            assert_eq!(space.memory(start, None), memory);
+        }
         space.add(&map(0x10_0000, 0x20_0000, USERFAULT, 3), 3);
         assert_eq!(space.memory(0x18_0000, None), Memory::Userfault);
     }

@@ -79,9 +79,9 @@ impl Line {
     }
 }
 
-/// A mapping: process, first byte, bytes, offset, protection, whether it is private, name.
+/// A mapping: process, first byte, bytes, offset, protection, whether it is private, name, whether it is of a file without page cache.
 #[derive(Serialize, Deserialize)]
-struct MapLine(u32, u64, u64, u64, u32, bool, String);
+struct MapLine(u32, u64, u64, u64, u32, bool, String, #[serde(default)] bool);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trailer {
@@ -223,8 +223,9 @@ impl Writer {
 
 /// A mapping for the file, without directories that may reveal a person.
 fn map_line(map: &Map) -> MapLine {
-    let Map { process, start, end, offset, protection, is_private, name } = map;
-    MapLine(*process, *start, end.saturating_sub(*start), *offset, *protection, *is_private, shortened(name))
+    let Map { process, start, end, offset, protection, is_private, name, device: _, is_dax } = map;
+    let bytes = end.saturating_sub(*start);
+    MapLine(*process, *start, bytes, *offset, *protection, *is_private, shortened(name), *is_dax)
 }
 
 fn shortened(name: &str) -> String {
@@ -237,8 +238,9 @@ fn shortened(name: &str) -> String {
     }
 }
 
-fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): MapLine) -> Map {
-    Map { process, start, end: start.saturating_add(bytes), offset, protection, is_private, name }
+fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name, is_dax): MapLine) -> Map {
+    let end = start.saturating_add(bytes);
+    Map { process, start, end, offset, protection, is_private, name, device: (0, 0), is_dax }
 }
 
 pub fn read(path: &Path) -> Result<EventLog, Failure> {
@@ -344,6 +346,8 @@ mod unit {
             protection: 3,
             is_private: true,
             name,
+            device: (0, 0),
+            is_dax: true,
         }
     }
 

@@ -319,11 +319,15 @@ impl EventLoop {
 
     fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
-        while let Some(entry) = self.sorter.settled.pop_front() {
-            match self.collector.is_known(&entry.kind) {
-                true => self.maps.count(&entry.kind),
-                false => self.other_maps.count(&entry.kind),
+        while let Some(mut entry) = self.sorter.settled.pop_front() {
+            let is_known = self.collector.is_known(&entry.kind);
+            if let EventKind::Map(map) = &mut entry.kind
+                && is_known
+            {
+                map.is_dax = self.collector.tasks.mounts.hold(map);
             }
+            let maps = if is_known { &mut self.maps } else { &mut self.other_maps };
+            maps.count(&entry.kind);
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;

@@ -54,7 +54,7 @@ impl Growth {
     /// Adds faults at this kind of memory.
     pub fn add(&mut self, memory: Memory, faults: f64) {
         match memory {
-            Memory::File | Memory::Shared | Memory::Userfault => {}
+            Memory::File | Memory::Dax | Memory::Shared | Memory::Userfault => {}
             Memory::PrivateFile => self.of_files += faults,
             _ => self.touched += faults,
         }

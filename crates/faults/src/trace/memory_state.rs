@@ -89,7 +89,7 @@ fn registered(process: u32, smaps: &str) -> Vec<Map> {
         protection: 3,
         is_private: true,
         name: name.clone(),
-        offset: 0,
+        ..Map::default()
     };
     all.into_iter().map(map).collect()
 }

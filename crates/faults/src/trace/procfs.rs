@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 
+use super::dax::DaxMounts;
 use super::growth::Resident;
 use super::record::Map;
 
@@ -19,20 +20,25 @@ pub struct ProcessSnapshot {
 
 impl ProcessSnapshot {
     /// Reads /proc; what is missing there stays empty.
-    fn read(process: u32) -> ProcessSnapshot {
+    fn read(process: u32, mounts: &mut DaxMounts) -> ProcessSnapshot {
         let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
         let maps = lab::maps::read(format!("/proc/{process}/maps")).map_or(Vec::new(), |maps| maps.0);
         let allows = |map: &MemoryMap, bit, value| if map.perms.contains(bit) { value } else { 0 };
-        let convert = |map: &MemoryMap| Map {
-            process,
-            start: map.address.0,
-            end: map.address.1,
-            offset: map.offset,
-            protection: allows(map, MMPermissions::READ, 1)
-                | allows(map, MMPermissions::WRITE, 2)
-                | allows(map, MMPermissions::EXECUTE, 4),
-            is_private: map.perms.contains(MMPermissions::PRIVATE),
-            name: record_name(&map.pathname),
+        let convert = |map: &MemoryMap| {
+            let map = Map {
+                process,
+                start: map.address.0,
+                end: map.address.1,
+                offset: map.offset,
+                protection: allows(map, MMPermissions::READ, 1)
+                    | allows(map, MMPermissions::WRITE, 2)
+                    | allows(map, MMPermissions::EXECUTE, 4),
+                is_private: map.perms.contains(MMPermissions::PRIVATE),
+                name: record_name(&map.pathname),
+                device: (map.dev.0.unsigned_abs(), map.dev.1.unsigned_abs()),
+                is_dax: false,
+            };
+            Map { is_dax: mounts.hold(&map), ..map }
         };
         ProcessSnapshot {
             process,
@@ -60,11 +66,11 @@ impl SnapshotSource {
     }
 
     /// Takes a snapshot of a process at this time; it is empty if the process has ended.
-    pub fn take(&mut self, process: u32, time: u64) -> ProcessSnapshot {
+    pub fn take(&mut self, process: u32, time: u64, mounts: &mut DaxMounts) -> ProcessSnapshot {
         match self {
-            SnapshotSource::Live => ProcessSnapshot::read(process),
+            SnapshotSource::Live => ProcessSnapshot::read(process, mounts),
             SnapshotSource::Recording(all) => {
-                let snapshot = ProcessSnapshot::read(process);
+                let snapshot = ProcessSnapshot::read(process, mounts);
                 all.push((time, snapshot.clone()));
                 snapshot
             }
@@ -123,7 +129,8 @@ mod unit {
     #[test]
     fn a_process_is_read_whatever_its_name() {
         let odd = OddlyNamed::start();
-        let (snapshot, status) = (ProcessSnapshot::read(odd.process()), status(odd.process()));
+        let (snapshot, status) =
+            (ProcessSnapshot::read(odd.process(), &mut DaxMounts::default()), status(odd.process()));
         let peak = resident(&status.unwrap()).map(|memory| memory.most);
         assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(

@@ -153,6 +153,9 @@ impl CallArguments {
     }
 }
 
+/// Major and minor number.
+pub type Device = (u32, u32);
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
     pub process: u32,
@@ -165,6 +168,10 @@ pub struct Map {
     pub is_private: bool,
     /// The file, or a name such as `[heap]`; untrusted.
     pub name: String,
+    /// Of its file system; (0, 0) where there is no file.
+    pub device: Device,
+    /// Whether that file system maps files without the page cache.
+    pub is_dax: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -225,6 +232,8 @@ impl<'a> Visitor<'a> for Reader {
             protection: map.prot,
             is_private: map.flags & libc::MAP_PRIVATE as u32 != 0,
             name: text(&map.filename),
+            device: (map.maj().unwrap_or(0), map.min().unwrap_or(0)),
+            is_dax: false,
         };
         Some(Entry { time: time(&metadata)?, kind: EventKind::Map(map) })
     }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use suites::faults::Memory;
 
 use super::address_space::{AddressSpace, Area};
+use super::dax::DaxMounts;
 use super::growth::{Brought, Growth, Resident};
 use super::heap::Heap;
 use super::memory_state::MemoryState;
@@ -56,6 +57,7 @@ pub struct Process {
 #[derive(Default)]
 pub struct Tasks {
     pub source: SnapshotSource,
+    pub mounts: DaxMounts,
     processes: HashMap<u32, Process>,
     /// All programs; a process has the number of its own.
     pub programs: Vec<Program>,
@@ -69,9 +71,9 @@ pub struct Tasks {
 impl Tasks {
     /// A process. An unknown one is read from the source.
     pub fn get(&mut self, process: u32, time: u64) -> &mut Process {
-        let Tasks { processes, programs, spaces, source, .. } = self;
+        let Tasks { processes, programs, spaces, source, mounts, .. } = self;
         processes.entry(process).or_insert_with(|| {
-            let snapshot = source.take(process, time);
+            let snapshot = source.take(process, time, mounts);
             let mut process = Process {
                 id: next(spaces),
                 program: program::of(programs, process, &snapshot.name),
@@ -111,7 +113,7 @@ impl Tasks {
         if time >= process.again
             && let Some(program) = self.programs.get_mut(process.program as usize)
         {
-            process.add_mappings(self.source.take(number, time), program, time);
+            process.add_mappings(self.source.take(number, time, &mut self.mounts), program, time);
         }
     }
 
@@ -338,7 +340,7 @@ mod unit {
 
     fn map(process: u32, start: u64, name: &str, protection: u32) -> Map {
         let end = start + 0x200_000;
-        Map { process, start, end, offset: 0, protection, is_private: true, name: name.to_owned() }
+        Map { process, start, end, protection, is_private: true, name: name.to_owned(), ..Map::default() }
     }
 
     /// No process has these numbers (PID_MAX_LIMIT is 2^22).

@@ -50,7 +50,8 @@ fn unwound(bytes: &[u8]) {
     let name = format!("/proc/self/fd/{}", file.as_raw_fd());
     let mut collector = Collector::new(4096);
     let end = LOADED + (bytes.len() as u64).next_multiple_of(4096) + 0x1000;
-    let map = Map { process: PROCESS, start: LOADED, end, offset: 0, protection: 5, is_private: true, name };
+    let map =
+        Map { process: PROCESS, start: LOADED, end, protection: 5, is_private: true, name, ..Map::default() };
     let mut take = |time, kind| collector.take(Entry { time, kind });
     take(1, EventKind::Name { process: PROCESS, thread: PROCESS, name: "fuzz".into(), exec: true });
     take(2, EventKind::Map(map));

@@ -341,6 +341,7 @@ impl fmt::Display for Cause {
             Mechanism::Growth => f.write_str("first touch of new memory"),
             Mechanism::Stacks => f.write_str("stacks of short-lived threads"),
             Mechanism::File => f.write_str("pages of files"),
+            Mechanism::Dax => f.write_str("pages of files without page cache (DAX)"),
             Mechanism::FileCopy => f.write_str("pages of files copied at the first write"),
             Mechanism::SharedMap => f.write_str("each process maps shared memory that is there"),
             Mechanism::Reclaim => f.write_str("memory is short: pages come back"),

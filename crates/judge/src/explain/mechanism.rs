@@ -45,6 +45,11 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
         }
         Mechanism::Stacks => Faults::Stacks { share, cause, ended: Counted(fact(THREADS_ENDED)?, "thread") },
         Mechanism::File => Faults::Files { share, cause },
+        Mechanism::Dax => Faults::Recognised {
+            share,
+            cause,
+            fact: "Their file system is mounted with dax: no page cache and no fault-around, each page faults anew in each mapping",
+        },
         Mechanism::FileCopy => Faults::Recognised {
             share,
             cause,

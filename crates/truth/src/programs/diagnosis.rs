@@ -1,12 +1,12 @@
 //! What a record of `truebench faults` says of a program, and whether that is so. Pure.
 
-use figure::evidence::{FAULT_TOTAL, MECHANISM, SETTING_ENVIRONMENT};
+use figure::evidence::{FAULT_TOTAL, MECHANISM, SETTING, SETTING_ENVIRONMENT};
 use figure::format::plain_to;
 use figure::stats::Ratio;
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
 use suites::mechanisms::{Cost, decided, is_worth, leading, notable};
-use suites::settings::{EFFECTS, Effect, Quantity, Took, trial};
+use suites::settings::{BASE, EFFECTS, Effect, Quantity, Took, trial};
 
 use super::program::Truth;
 
@@ -166,8 +166,10 @@ pub fn ratio(of: &Ratio) -> String {
 /// What each setting did, as `--prove` measured it: `thresholds helps, 0.59x [0.49, 0.64] the CPU time`; or why none was tried.
 pub fn proved(record: &Record) -> Vec<String> {
     let Some(trial) = trial(record) else {
-        let why =
-            record.figures.iter().find(|figure| figure.id == EFFECTS).and_then(|one| one.reason.as_ref());
+        let is_about = |figure: &&Figure| {
+            figure.id == EFFECTS || figure.conditions.get(SETTING).as_deref() == Some(BASE)
+        };
+        let why = record.figures.iter().find(is_about).and_then(|one| one.reason.as_ref());
         // Behind it stands how to try one all the same.
         let why = why.and_then(|why| why.split(';').next());
         return why
@@ -193,9 +195,8 @@ pub fn proved(record: &Record) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use figure::evidence::{FAULT_HUGE, FAULT_MAJOR, FAULT_MINOR, SETTING};
+    use figure::evidence::{FAULT_HUGE, FAULT_MAJOR, FAULT_MINOR};
     use figure::{Better, Evidence, Round, Unit};
-    use suites::settings::BASE;
 
     use super::*;
 
@@ -329,6 +330,14 @@ mod tests {
         let missing =
             settings.not_available("no setting saves growth; --setting NAME tries one all the same");
         assert_eq!(proved(&record(vec![missing])), ["nothing is tried: no setting saves growth"]);
+        let mut base =
+            Figure::planned("faults.prove.cpu.base", "faults", "base", Unit::SECONDS, Better::Lower);
+        base.conditions.set(SETTING, BASE.to_owned());
+        let failed = base.not_available("the program itself fails: exit code 3");
+        assert_eq!(
+            proved(&record(vec![failed])),
+            ["nothing is tried: the program itself fails: exit code 3"]
+        );
         assert!(proved(&record(Vec::new())).is_empty());
     }
 }

@@ -1,0 +1,78 @@
+//! File systems that are mapped without the page cache (DAX): of persistent memory, and of virtual machines (virtiofs).
+
+use std::collections::HashMap;
+
+use procfs_core::FromRead;
+use procfs_core::process::{MountInfo, MountInfos};
+
+use super::record::{Device, Map};
+
+/// That of a mapping of no file.
+const NONE: Device = (0, 0);
+
+#[derive(Debug, Default)]
+pub struct DaxMounts {
+    known: HashMap<Device, bool>,
+}
+
+impl DaxMounts {
+    /// Whether the file of a mapping is on one. Of a file system where each file has a flag of its own (dax=inode), files are taken for
+    /// those of the page cache.
+    pub fn hold(&mut self, map: &Map) -> bool {
+        let Map { process, device, .. } = *map;
+        if device == NONE {
+            return false;
+        }
+        if let Some(is_dax) = self.known.get(&device) {
+            return *is_dax;
+        }
+        // The process may have ended.
+        let mounts = lab::proc::text(format!("/proc/{process}/mountinfo"))
+            .or_else(|_| lab::proc::text("/proc/self/mountinfo"))
+            .unwrap_or_default();
+        self.known.extend(devices(&mounts));
+        *self.known.entry(device).or_insert(false)
+    }
+}
+
+fn devices(mountinfo: &str) -> Vec<(Device, bool)> {
+    let mounts = MountInfos::from_read(mountinfo.as_bytes()).map_or(Vec::new(), |mounts| mounts.0);
+    mounts.iter().filter_map(|mount| Some((device(&mount.majmin)?, is_dax(mount)))).collect()
+}
+
+fn device(text: &str) -> Option<Device> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// `dax` and `dax=always` (ext4, xfs, virtiofs).
+fn is_dax(mount: &MountInfo) -> bool {
+    matches!(mount.super_options.get("dax").map(Option::as_deref), Some(None | Some("always")))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn the_mount_options_decide() {
+        let mount = |device: &str, options: &str| {
+            format!("36 31 {device} / /mnt rw,relatime shared:1 - ext4 /dev/pmem0 {options}\n")
+        };
+        let mounts = [
+            mount("259:0", "rw,dax"),
+            mount("259:1", "rw,dax=always"),
+            mount("259:2", "rw,dax=inode"),
+            mount("259:3", "rw,dax=never"),
+            mount("8:1", "rw"),
+        ];
+        let all = devices(&mounts.concat());
+        let dax: Vec<Device> = all.iter().filter(|(_, is_dax)| *is_dax).map(|(device, _)| *device).collect();
+        assert_eq!((all.len(), dax), (5, vec![(259, 0), (259, 1)]));
+        assert!(devices("").is_empty());
+        let mut mounts = DaxMounts { known: all.into_iter().collect() };
+        let mut holds = |device| mounts.hold(&Map { device, ..Map::default() });
+        // The last two: no file; a device that no mount of this process is of.
+        assert_eq!([(259, 1), (8, 1), NONE, (u32::MAX, 0)].map(&mut holds), [true, false, false, false]);
+    }
+}
