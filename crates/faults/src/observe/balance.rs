@@ -2,11 +2,11 @@
 //! that its calls gave back, or mapped. Pure.
 //!
 //! Calls and faults are compared within the moments in which calls are counted. What a mechanism has too many of is its rival's, as far as
-//! the rival's calls gave back more pages than it has faults.
+//! the rival's calls gave back more pages than it has faults. An allocator causes at most as many as its own calls gave back.
 
 use std::collections::{BTreeMap, HashMap};
 
-use suites::faults::{Call, Mechanism, Memory};
+use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::group::{Balance, ClassifiedGroup};
 use crate::classify::{Cause, rival};
@@ -107,6 +107,7 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
             shift(&mut own, &mut rooms, way);
         }
         for group in own {
+            leave_to_program(group, &rooms);
             group.balances = balances(group, &rooms);
         }
     }
@@ -163,6 +164,35 @@ fn shift_one(group: &mut ClassifiedGroup, cause: Cause, most: f64, rooms: &mut B
     moved
 }
 
+/// Moves what an allocator cannot have purged to the program, where that gave nearly all back itself.
+fn leave_to_program(group: &mut ClassifiedGroup, rooms: &BTreeMap<Way, Room>) {
+    let Some(owners) = group.facts.calls.advised else { return };
+    // Whose calls gave the heap back is not known: their owners are those of calls for any memory.
+    let is_its_own = owners.most(group.facts.managers) == Some(Manager::Program);
+    if !is_its_own || group.facts.memory == Memory::Heap {
+        return;
+    }
+    let Some(Room { pages, claimed, off, .. }) = rooms.get(&Way::Advice) else { return };
+    let kept = (pages * (1.0 - owners.program) * (1.0 + off) / claimed.max(1.0)).min(1.0);
+    let purged = |(mechanism, manager): &Cause| {
+        *mechanism == Mechanism::Purge && manager.is_some_and(|manager| manager != Manager::Program)
+    };
+    let moved: f64 = group
+        .causes
+        .iter_mut()
+        .filter(|(cause, _)| purged(cause))
+        .map(|(_, faults)| {
+            let moved = *faults * (1.0 - kept);
+            *faults -= moved;
+            moved
+        })
+        .sum();
+    if moved > 0.0 {
+        *group.causes.entry((Mechanism::Purge, Some(Manager::Program))).or_default() += moved;
+        group.causes.retain(|_, faults| *faults > 0.0);
+    }
+}
+
 fn balances(group: &ClassifiedGroup, rooms: &BTreeMap<Way, Room>) -> BTreeMap<Mechanism, Balance> {
     let balance = |mechanism: &Mechanism| {
         let room = rooms.get(&Way::of(*mechanism, group.facts.memory)?)?;
@@ -174,10 +204,9 @@ fn balances(group: &ClassifiedGroup, rooms: &BTreeMap<Way, Room>) -> BTreeMap<Me
 
 #[cfg(test)]
 mod unit {
-    use suites::faults::Manager;
-
     use super::*;
     use crate::classify::unit::facts;
+    use crate::classify::{Facts, Owners};
     use crate::trace::group::Refaults;
 
     const PAGE: f64 = 4096.0;
@@ -197,6 +226,14 @@ mod unit {
     ) -> [f64; 2] {
         let mut facts = facts(Memory::Mapping, Some(Manager::Go), refaults);
         (facts.refault_share, facts.calls.copied) = (1.0, copied);
+        let all = causes(facts, calls);
+        mechanisms.map(|mechanism| {
+            let causes = all.iter().filter(|((one, _), _)| *one == mechanism);
+            causes.map(|(_, faults)| faults / 1000.0).sum()
+        })
+    }
+
+    fn causes(facts: Facts, calls: &[(Call, f64, f64)]) -> BTreeMap<Cause, f64> {
         let mut groups = [ClassifiedGroup {
             causes: crate::classify::causes(&facts),
             facts,
@@ -218,10 +255,8 @@ mod unit {
         // Half of the faults were in the moments in which calls were counted.
         let account = Account { calls: sums.collect(), faults: 500.0, samples: 50.0 };
         settle(&mut groups, &HashMap::from([(7, account)]), PAGE);
-        mechanisms.map(|mechanism| {
-            let causes = groups[0].causes.iter().filter(|((one, _), _)| *one == mechanism);
-            causes.map(|(_, faults)| faults / 1000.0).sum()
-        })
+        let [group] = groups;
+        group.causes
     }
 
     #[test]
@@ -236,6 +271,23 @@ mod unit {
         assert_eq!(settled(&[advised(100.0), unmapped(3.0, 400.0)]), [1.0, 0.0], "too few calls");
         // A runtime that takes memory, and unmaps none.
         assert_eq!(settled(&[advised(100.0), (Call::Mmap, 50.0, 100_000.0)]), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn an_allocator_purges_no_more_than_its_own_calls_gave_back() {
+        let silent = Refaults { no_event: 100.0, ..Refaults::default() };
+        let of = |program, pages| {
+            let mut facts = facts(Memory::Mapping, Some(Manager::Go), silent);
+            facts.refault_share = 1.0;
+            facts.calls.advised = Some(Owners { program, runtime: 1.0 - program, ..Owners::default() });
+            let all = causes(facts, &[(Call::Dontneed, 50.0, pages)]);
+            let by = |manager| all.get(&(Mechanism::Purge, Some(manager))).copied().unwrap_or(0.0).round();
+            [Manager::Go, Manager::Program].map(by)
+        };
+        assert_eq!(of(1.0, 500.0), [0.0, 1000.0]);
+        assert_eq!(of(0.9, 500.0 / (1.0 + EDGES + 2.0 * 0.04_f64.sqrt())), [100.0, 900.0]);
+        assert_eq!(of(0.9, 5000.0), [1000.0, 0.0], "the program's is about other memory");
+        assert_eq!(of(0.7, 500.0), [1000.0, 0.0], "the runtime gave much back, too");
     }
 
     #[test]
