@@ -21,8 +21,20 @@ const MACHINE: &[&str] = &[
 /// Beside ext4, which is built in.
 const MODULES: &[&str] = &["libnvdimm", "nfit", "nd_btt", "nd_pmem"];
 
-/// The demo's file has no name in its directory.
+/// What ndctl does (create-namespace --mode=fsdax), and a file system. The demo's file has no name in its directory.
 const SCRIPT: &str = "
+(
+    cd /sys/bus/nd/devices
+    echo namespace0.0 >/sys/bus/nd/drivers/nd_pmem/unbind
+    device=$(cat region0/pfn_seed)
+    (
+        cd $device
+        echo ram >mode
+        echo 01234567-89ab-cdef-0123-456789abcdef >uuid
+        echo namespace0.0 >namespace
+    )
+    echo $device >/sys/bus/nd/drivers/nd_pmem/bind
+)
 busybox mke2fs -b 4096 /dev/pmem0
 mkdir /pmem
 mount -t ext4 -o dax /dev/pmem0 /pmem

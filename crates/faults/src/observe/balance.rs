@@ -10,7 +10,7 @@ use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::group::{Balance, ClassifiedGroup};
 use crate::classify::{Cause, rival};
-use crate::trace::call_counts::{Account, Sum};
+use crate::trace::call_counts::{Account, Moment, Sum};
 
 /// Fewest samples of faults, and fewest calls.
 const SAMPLES: f64 = 30.0;
@@ -54,13 +54,14 @@ impl Way {
         if self == Way::Map { &[Call::Mmap, Call::Mremap] } else { &[] }
     }
 
-    /// The bytes of such calls, and how many these are.
-    fn bytes(self, calls: &[Call], account: &Account) -> (f64, f64) {
+    /// The bytes of such calls in these moments, and how many these are.
+    fn bytes<'a>(self, calls: &[Call], moments: impl IntoIterator<Item = &'a (usize, Moment)>) -> (f64, f64) {
         let is_it = |memory: Memory| match self {
             Way::Break | Way::AdviceInHeap => memory == Memory::Heap,
             Way::Advice | Way::Map => !matches!(memory, Memory::Heap | Memory::File | Memory::Dax),
         };
-        let own = account.calls.iter().filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
+        let all = moments.into_iter().flat_map(|(_, moment)| &moment.calls);
+        let own = all.filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
         let sum = own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more));
         // Calls of unknown size are as long as the others.
         (sum.mean_bytes().unwrap_or(0.0) * sum.calls, sum.calls)
@@ -94,10 +95,11 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
         let mut own: Vec<&mut ClassifiedGroup> =
             groups.iter_mut().filter(|group| group.number == *program && !group.facts.is_inherited).collect();
         let all: f64 = own.iter().map(|group| group.facts.minor).sum();
-        if account.samples < SAMPLES || account.faults <= 0.0 || all <= 0.0 {
+        let faults = account.faults();
+        if account.samples < SAMPLES || faults <= 0.0 || all <= 0.0 {
             continue;
         }
-        let mut rooms = rooms(&own, account, all / account.faults / page);
+        let mut rooms = rooms(&own, account, all / faults / page);
         for group in &mut own {
             let copies = (Mechanism::CopyOnWrite, None);
             let unknown = group.causes.get(&copies).unwrap_or(&0.0) - group.facts.calls.copied;
@@ -115,15 +117,28 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
 
 fn rooms(own: &[&mut ClassifiedGroup], account: &Account, pages_per_byte: f64) -> BTreeMap<Way, Room> {
     let room = |way: Way| {
-        let returned = way.bytes(way.returns(), account);
-        let replaced = way.bytes(way.replaces(), account);
+        let returned = way.bytes(way.returns(), &account.moments);
+        let replaced = way.bytes(way.replaces(), &account.moments);
+        let kinds = if replaced.0 > returned.0 { way.replaces() } else { way.returns() };
         let (bytes, calls) = if replaced.0 > returned.0 { replaced } else { returned };
         let returned = if returned.1 < CALLS { 0.0 } else { returned.0 * pages_per_byte };
-        let off = EDGES + 2.0 * (1.0 / account.samples + 1.0 / calls.max(1.0)).sqrt();
+        let independent = (1.0 / account.samples + 1.0 / calls.max(1.0)).sqrt();
+        let off = EDGES + 2.0 * independent.max(error_of_moments(way, kinds, account));
         let claims = own.iter().map(|group| claimed(group, way)).sum();
         (way, Room { pages: bytes * pages_per_byte, returned, calls, claimed: claims, off })
     };
     Way::ALL.into_iter().map(room).collect()
+}
+
+/// The relative standard error of bytes per fault, where moments are the sampling units (ratio estimator; Cochran, Sampling Techniques,
+/// 6.5): a garbage collector gives much back in few of them. 0 with one moment.
+fn error_of_moments(way: Way, calls: &[Call], account: &Account) -> f64 {
+    let pairs: Vec<(f64, f64)> =
+        account.moments.iter().map(|moment| (way.bytes(calls, [moment]).0, moment.1.faults)).collect();
+    let (bytes, faults) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    let squares: f64 = pairs.iter().map(|pair| (pair.0 - bytes / faults * pair.1).powi(2)).sum();
+    let count = pairs.len() as f64;
+    if count < 2.0 || bytes <= 0.0 { 0.0 } else { (count / (count - 1.0) * squares).sqrt() / bytes }
 }
 
 fn claimed(group: &ClassifiedGroup, way: Way) -> f64 {
@@ -253,7 +268,8 @@ mod unit {
             ((*call, Memory::Mapping), sum)
         });
         // Half of the faults were in the moments in which calls were counted.
-        let account = Account { calls: sums.collect(), faults: 500.0, samples: 50.0 };
+        let moment = Moment { calls: sums.collect(), faults: 500.0 };
+        let account = Account { moments: vec![(0, moment)], samples: 50.0 };
         settle(&mut groups, &HashMap::from([(7, account)]), PAGE);
         let [group] = groups;
         group.causes
@@ -288,6 +304,23 @@ mod unit {
         assert_eq!(of(0.9, 500.0 / (1.0 + EDGES + 2.0 * 0.04_f64.sqrt())), [100.0, 900.0]);
         assert_eq!(of(0.9, 5000.0), [1000.0, 0.0], "the program's is about other memory");
         assert_eq!(of(0.7, 500.0), [1000.0, 0.0], "the runtime gave much back, too");
+    }
+
+    #[test]
+    fn calls_in_few_of_the_moments_are_no_exact_count() {
+        const UNMAP: (Call, Memory) = (Call::Munmap, Memory::Mapping);
+        let error = |bytes: &[f64]| {
+            let moment = |bytes: &f64| {
+                let sum = Sum { calls: 1.0, bytes: *bytes, unknown_size: 0.0 };
+                Moment { calls: HashMap::from([(UNMAP, sum)]), faults: 100.0 }
+            };
+            let account =
+                Account { moments: bytes.iter().map(moment).map(|one| (0, one)).collect(), samples: 1.0 };
+            error_of_moments(Way::Map, Way::Map.returns(), &account)
+        };
+        assert_eq!([error(&[8e6]), error(&[2e6; 4]), error(&[0.0; 4])], [0.0; 3]);
+        // They differ from 2 MB each by 6, -2, -2 and -2: sqrt(4 / 3 * 48) / 8.
+        assert!((error(&[8e6, 0.0, 0.0, 0.0]) - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -63,11 +63,33 @@ pub struct Caller {
 /// What a program did while its calls were counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// Its calls, by the memory that they are about.
-    pub calls: HashMap<(Call, Memory), Sum>,
-    /// Its minor faults, by the weights of their samples; and how many these are.
-    pub faults: f64,
+    /// Those of the moments of counting in which it did something, by their number.
+    pub moments: Vec<(usize, Moment)>,
+    /// Samples of minor faults.
     pub samples: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moment {
+    /// Calls, by the memory that they are about.
+    pub calls: HashMap<(Call, Memory), Sum>,
+    /// Minor faults, by the weights of their samples.
+    pub faults: f64,
+}
+
+impl Account {
+    /// The moment of this number, which is the last one.
+    fn moment(&mut self, number: usize) -> &mut Moment {
+        if self.moments.last().is_none_or(|(last, _)| *last != number) {
+            self.moments.push((number, Moment::default()));
+        }
+        let last = self.moments.len() - 1;
+        &mut self.moments[last].1
+    }
+
+    pub fn faults(&self) -> f64 {
+        self.moments.iter().map(|(_, moment)| moment.faults).sum()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -117,8 +139,8 @@ impl CallCounts {
     pub fn count(&mut self, program: u32, call: (Call, Memory), bytes: Option<u64>, weight: f64) {
         if self.begun.is_some() {
             self.counted.entry(call.0).or_default().add(weight, bytes);
-            let account = self.accounts.entry(program).or_default();
-            account.calls.entry(call).or_default().add(weight, bytes);
+            let moment = self.accounts.entry(program).or_default().moment(self.windows.len());
+            moment.calls.entry(call).or_default().add(weight, bytes);
         }
     }
 
@@ -126,7 +148,8 @@ impl CallCounts {
     pub fn fault(&mut self, program: u32, weight: f64) {
         if self.begun.is_some() {
             let account = self.accounts.entry(program).or_default();
-            (account.faults, account.samples) = (account.faults + weight, account.samples + 1.0);
+            account.samples += 1.0;
+            account.moment(self.windows.len()).faults += weight;
         }
     }
 
@@ -176,7 +199,8 @@ mod unit {
         counts.count(0, UNMAP, Some(4096), 1.0);
         let sum = Sum { calls: 5.0, bytes: 3.0 * 4096.0, unknown_size: 2.0 };
         assert_eq!(sum.mean_bytes(), Some(4096.0));
-        let account = Account { calls: HashMap::from([(UNMAP, sum)]), faults: 7.0, samples: 1.0 };
+        let moment = Moment { calls: HashMap::from([(UNMAP, sum)]), faults: 7.0 };
+        let account = Account { moments: vec![(0, moment)], samples: 1.0 };
         assert_eq!(counts.accounts, HashMap::from([(0, account)]));
         let window = Window { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
         assert_eq!((counts.windows.as_slice(), counts.seconds()), ([window].as_slice(), 0.5));
@@ -185,5 +209,10 @@ mod unit {
             !again(1_500_000_000, 2_000_000_000) && again(2_500_000_000, 3_000_000_000),
             "none, and a gap"
         );
+        counts.counting(true, 4_000_000_000);
+        (0..2).for_each(|_| counts.fault(0, 3.0));
+        let account = &counts.accounts[&0];
+        assert_eq!(account.moments.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 3]);
+        assert_eq!((account.faults(), account.samples), (13.0, 3.0));
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
         Mechanism::Dax => Faults::Recognised {
             share,
             cause,
-            fact: "Their file system is mounted with dax: no page cache and no fault-around, each page faults anew in each mapping",
+            fact: "Their file system is mounted with dax: no page cache, no fault-around; each page, of 4 KiB or 2 MiB, faults in each mapping",
         },
         Mechanism::FileCopy => Faults::Recognised {
             share,
