@@ -63,7 +63,7 @@ pub fn has_worker(pid: u32) -> bool {
     workers(pid).next().is_some()
 }
 
-/// Whether one of a mode is.
+/// Whether a worker of this mode is at work below a process.
 pub fn has_worker_of(pid: u32, mode: &str) -> bool {
     workers(pid).any(|its| its == mode)
 }

@@ -41,7 +41,7 @@ mod owner;
 #[cfg(test)]
 pub mod unit;
 
-pub use evidence::{CallEvidence, CountedFaults, Facts, Owners, Starts};
+pub use evidence::{CallEvidence, CountedFaults, Facts, MOST, Owners, Starts};
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,6 @@ use suites::faults::{Manager, Mechanism, Memory};
 
 use crate::allocator::advises;
 use crate::trace::group::Refaults;
-use evidence::MOST;
 use owner::{growth_owner, heap_owner, mapping_owner, shared_owner};
 
 /// Threads that must have ended before their stacks are called short-lived.
@@ -268,7 +267,7 @@ fn release_cause(facts: &Facts) -> Cause {
     let advised = facts.calls.advised.filter(|_| facts.memory != Memory::Heap);
     match advised.and_then(|owners| owners.most(facts.managers)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
-        // If the allocator gives pages back by madvise, the program's own madvise is about other memory.
+        // The program's own madvise may be about other memory. `observe::balance` decides, as far as calls can.
         Some(Manager::Program) if facts.manager.is_some_and(advises) => {}
         owner => return (Mechanism::Purge, owner),
     }

@@ -75,9 +75,9 @@ fn mechanisms() -> Vec<(Record, &'static str, Value)> {
         (one("growth", "heap", FAULT_BLOCK, 0.0), "growth", json!({"run": null})),
         (one("stacks", "thread-stack", THREADS_ENDED, 300.0), "stacks", json!({"ended": 300.0})),
         (by("file", "file"), "files", json!({"share": 0.62})),
-        (by("dax", "dax"), "recognised", json!({"share": 0.62})),
         (by("file-copy", "private-file"), "recognised", json!({"share": 0.62})),
         (by("userfaultfd", "userfault"), "recognised", json!({"share": 0.62})),
+        (by("dax", "dax"), "recognised", json!({"share": 0.62})),
         (
             swapped.clone(),
             "reclaimed",

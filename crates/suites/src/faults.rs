@@ -63,7 +63,7 @@ words! {
         Stacks = "stacks", "stacks of short-lived threads";
         /// Pages of files: program text, libraries, mapped data.
         File = "file", "pages of files";
-        /// Pages of files that are mapped without the page cache: persistent memory, virtiofs.
+        /// Pages of files that are mapped without the page cache: persistent memory.
         Dax = "dax", "pages of files that are mapped without the page cache (DAX)";
         /// The first write to a page of a private mapping of a file: the kernel copies it.
         FileCopy = "file-copy", "pages of files, copied at the first write (MAP_PRIVATE)";

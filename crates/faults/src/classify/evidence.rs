@@ -86,6 +86,8 @@ pub struct CallEvidence {
     pub unmapped: Option<Owners>,
     /// The owners of madvise calls that give pages back.
     pub advised: Option<Owners>,
+    /// The most of what these calls gave back, of no heap and no file, that is not by the program's own code: a share of the bytes, 0 to 1.
+    pub advised_by_others: Option<f64>,
     /// The share of these that malloc_trim made, 0 to 1.
     pub trims: f64,
     /// The owners of brk calls that give the end of the heap back.

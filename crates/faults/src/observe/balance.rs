@@ -2,14 +2,16 @@
 //! that its calls gave back, or mapped. Pure.
 //!
 //! Calls and faults are compared within the moments in which calls are counted. What a mechanism has too many of is its rival's, as far as
-//! the rival's calls gave back more pages than it has faults. An allocator causes at most as many as its own calls gave back.
+//! the rival's calls gave back more pages than it has faults. Where a program gives nearly all back itself, its allocator purges at most what
+//! its own calls gave back.
 
 use std::collections::{BTreeMap, HashMap};
 
 use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::group::{Balance, ClassifiedGroup};
-use crate::classify::{Cause, rival};
+use super::owners::is_heap_or_file;
+use crate::classify::{Cause, MOST, rival};
 use crate::trace::call_counts::{Account, Moment, Sum};
 
 /// Fewest samples of faults, and fewest calls.
@@ -54,17 +56,15 @@ impl Way {
         if self == Way::Map { &[Call::Mmap, Call::Mremap] } else { &[] }
     }
 
-    /// The bytes of such calls in these moments, and how many these are.
-    fn bytes<'a>(self, calls: &[Call], moments: impl IntoIterator<Item = &'a (usize, Moment)>) -> (f64, f64) {
+    /// Such calls in these moments.
+    fn sum<'a>(self, calls: &[Call], moments: impl IntoIterator<Item = &'a (usize, Moment)>) -> Sum {
         let is_it = |memory: Memory| match self {
             Way::Break | Way::AdviceInHeap => memory == Memory::Heap,
-            Way::Advice | Way::Map => !matches!(memory, Memory::Heap | Memory::File | Memory::Dax),
+            Way::Advice | Way::Map => !is_heap_or_file(memory),
         };
         let all = moments.into_iter().flat_map(|(_, moment)| &moment.calls);
         let own = all.filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
-        let sum = own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more));
-        // Calls of unknown size are as long as the others.
-        (sum.mean_bytes().unwrap_or(0.0) * sum.calls, sum.calls)
+        own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more))
     }
 }
 
@@ -95,11 +95,10 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
         let mut own: Vec<&mut ClassifiedGroup> =
             groups.iter_mut().filter(|group| group.number == *program && !group.facts.is_inherited).collect();
         let all: f64 = own.iter().map(|group| group.facts.minor).sum();
-        let faults = account.faults();
-        if account.samples < SAMPLES || faults <= 0.0 || all <= 0.0 {
+        if account.samples < SAMPLES || account.faults() <= 0.0 || all <= 0.0 {
             continue;
         }
-        let mut rooms = rooms(&own, account, all / faults / page);
+        let mut rooms = rooms(&own, account, all, page);
         for group in &mut own {
             let copies = (Mechanism::CopyOnWrite, None);
             let unknown = group.causes.get(&copies).unwrap_or(&0.0) - group.facts.calls.copied;
@@ -108,37 +107,49 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
         for way in Way::ALL {
             shift(&mut own, &mut rooms, way);
         }
+        leave_to_program(&mut own, &rooms);
         for group in own {
-            leave_to_program(group, &rooms);
             group.balances = balances(group, &rooms);
         }
     }
 }
 
-fn rooms(own: &[&mut ClassifiedGroup], account: &Account, pages_per_byte: f64) -> BTreeMap<Way, Room> {
+/// Bytes of calls. Those of unknown size are as long as the others.
+fn bytes(sum: Sum) -> f64 {
+    sum.mean_bytes().unwrap_or(0.0) * sum.calls
+}
+
+/// What the calls of each way gave back; `all`: minor faults of the whole time.
+fn rooms(own: &[&mut ClassifiedGroup], account: &Account, all: f64, page: f64) -> BTreeMap<Way, Room> {
+    let pages_per_byte = all / account.faults() / page;
     let room = |way: Way| {
-        let returned = way.bytes(way.returns(), &account.moments);
-        let replaced = way.bytes(way.replaces(), &account.moments);
-        let kinds = if replaced.0 > returned.0 { way.replaces() } else { way.returns() };
-        let (bytes, calls) = if replaced.0 > returned.0 { replaced } else { returned };
-        let returned = if returned.1 < CALLS { 0.0 } else { returned.0 * pages_per_byte };
-        let independent = (1.0 / account.samples + 1.0 / calls.max(1.0)).sqrt();
-        let off = EDGES + 2.0 * independent.max(error_of_moments(way, kinds, account));
+        let [returned, replaced] =
+            [way.returns(), way.replaces()].map(|calls| (calls, way.sum(calls, &account.moments)));
+        let (kinds, sum) = if bytes(replaced.1) > bytes(returned.1) { replaced } else { returned };
+        let returned = if returned.1.calls < CALLS { 0.0 } else { bytes(returned.1) * pages_per_byte };
+        let independent = (1.0 / account.samples + 1.0 / sum.calls.max(1.0)).sqrt();
+        let off = EDGES + 2.0 * independent.max(error_of_moments(way, kinds, account, all));
         let claims = own.iter().map(|group| claimed(group, way)).sum();
-        (way, Room { pages: bytes * pages_per_byte, returned, calls, claimed: claims, off })
+        (way, Room { pages: bytes(sum) * pages_per_byte, returned, calls: sum.calls, claimed: claims, off })
     };
     Way::ALL.into_iter().map(room).collect()
 }
 
-/// The relative standard error of bytes per fault, where moments are the sampling units (ratio estimator; Cochran, Sampling Techniques,
-/// 6.5): a garbage collector gives much back in few of them. 0 with one moment.
-fn error_of_moments(way: Way, calls: &[Call], account: &Account) -> f64 {
-    let pairs: Vec<(f64, f64)> =
-        account.moments.iter().map(|moment| (way.bytes(calls, [moment]).0, moment.1.faults)).collect();
-    let (bytes, faults) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
-    let squares: f64 = pairs.iter().map(|pair| (pair.0 - bytes / faults * pair.1).powi(2)).sum();
-    let count = pairs.len() as f64;
-    if count < 2.0 || bytes <= 0.0 { 0.0 } else { (count / (count - 1.0) * squares).sqrt() / bytes }
+/// The relative standard error of bytes per fault, where moments are the sampling units (ratio estimator with the correction for a finite
+/// population; Cochran, Sampling Techniques, chapter 6): a garbage collector gives much back in few of them. 0 with one moment, and where
+/// calls are counted all the time.
+fn error_of_moments(way: Way, calls: &[Call], account: &Account, all: f64) -> f64 {
+    let sum = way.sum(calls, &account.moments);
+    let (bytes, faults) = (bytes(sum), account.faults());
+    let of_moment = |moment: &(usize, Moment)| {
+        let own = way.sum(calls, [moment]);
+        let bytes = own.bytes + own.unknown_size * sum.mean_bytes().unwrap_or(0.0);
+        (bytes, moment.1.faults)
+    };
+    let squares = account.moments.iter().map(of_moment).map(|(own, of)| (own - bytes / faults * of).powi(2));
+    let (squares, count) = (squares.sum::<f64>(), account.moments.len() as f64);
+    let rest = 1.0 - (faults / all).min(1.0);
+    if count < 2.0 || bytes <= 0.0 { 0.0 } else { (rest * count / (count - 1.0) * squares).sqrt() / bytes }
 }
 
 fn claimed(group: &ClassifiedGroup, way: Way) -> f64 {
@@ -179,31 +190,26 @@ fn shift_one(group: &mut ClassifiedGroup, cause: Cause, most: f64, rooms: &mut B
     moved
 }
 
-/// Moves what an allocator cannot have purged to the program, where that gave nearly all back itself.
-fn leave_to_program(group: &mut ClassifiedGroup, rooms: &BTreeMap<Way, Room>) {
-    let Some(owners) = group.facts.calls.advised else { return };
-    // Whose calls gave the heap back is not known: their owners are those of calls for any memory.
-    let is_its_own = owners.most(group.facts.managers) == Some(Manager::Program);
-    if !is_its_own || group.facts.memory == Memory::Heap {
-        return;
-    }
-    let Some(Room { pages, claimed, off, .. }) = rooms.get(&Way::Advice) else { return };
-    let kept = (pages * (1.0 - owners.program) * (1.0 + off) / claimed.max(1.0)).min(1.0);
-    let purged = |(mechanism, manager): &Cause| {
+/// Moves what allocators and runtimes cannot have purged to the program, where that gave nearly all back itself. The heap is left out: whose
+/// calls gave it back is not known.
+fn leave_to_program(own: &mut [&mut ClassifiedGroup], rooms: &BTreeMap<Way, Room>) {
+    let Room { pages, calls, off, .. } = rooms[&Way::Advice];
+    let others = own.first().and_then(|group| group.facts.calls.advised_by_others);
+    let Some(others) = others.filter(|others| *others < 1.0 - MOST && calls >= CALLS) else { return };
+    let is_theirs = |(mechanism, manager): &Cause| {
         *mechanism == Mechanism::Purge && manager.is_some_and(|manager| manager != Manager::Program)
     };
-    let moved: f64 = group
-        .causes
-        .iter_mut()
-        .filter(|(cause, _)| purged(cause))
-        .map(|(_, faults)| {
-            let moved = *faults * (1.0 - kept);
-            *faults -= moved;
-            moved
-        })
-        .sum();
-    if moved > 0.0 {
-        *group.causes.entry((Mechanism::Purge, Some(Manager::Program))).or_default() += moved;
+    let mut purged: Vec<(&mut ClassifiedGroup, Cause)> = Vec::new();
+    for group in own.iter_mut().filter(|group| group.facts.memory != Memory::Heap) {
+        let cause = group.causes.keys().find(|cause| is_theirs(cause)).copied();
+        purged.extend(cause.map(|cause| (&mut **group, cause)));
+    }
+    let claimed: f64 = purged.iter().map(|(group, cause)| group.causes[cause]).sum();
+    let moved = (1.0 - pages * others * (1.0 + off) / claimed).max(0.0);
+    for (group, cause) in purged {
+        let faults = group.causes[&cause];
+        *group.causes.entry((Mechanism::Purge, Some(Manager::Program))).or_default() += faults * moved;
+        group.causes.insert(cause, faults * (1.0 - moved));
         group.causes.retain(|_, faults| *faults > 0.0);
     }
 }
@@ -220,8 +226,8 @@ fn balances(group: &ClassifiedGroup, rooms: &BTreeMap<Way, Room>) -> BTreeMap<Me
 #[cfg(test)]
 mod unit {
     use super::*;
+    use crate::classify::Facts;
     use crate::classify::unit::facts;
-    use crate::classify::{Facts, Owners};
     use crate::trace::group::Refaults;
 
     const PAGE: f64 = 4096.0;
@@ -295,7 +301,7 @@ mod unit {
         let of = |program, pages| {
             let mut facts = facts(Memory::Mapping, Some(Manager::Go), silent);
             facts.refault_share = 1.0;
-            facts.calls.advised = Some(Owners { program, runtime: 1.0 - program, ..Owners::default() });
+            facts.calls.advised_by_others = Some(1.0 - program);
             let all = causes(facts, &[(Call::Dontneed, 50.0, pages)]);
             let by = |manager| all.get(&(Mechanism::Purge, Some(manager))).copied().unwrap_or(0.0).round();
             [Manager::Go, Manager::Program].map(by)
@@ -309,18 +315,19 @@ mod unit {
     #[test]
     fn calls_in_few_of_the_moments_are_no_exact_count() {
         const UNMAP: (Call, Memory) = (Call::Munmap, Memory::Mapping);
-        let error = |bytes: &[f64]| {
+        let error = |bytes: &[f64], all: f64| {
             let moment = |bytes: &f64| {
                 let sum = Sum { calls: 1.0, bytes: *bytes, unknown_size: 0.0 };
                 Moment { calls: HashMap::from([(UNMAP, sum)]), faults: 100.0 }
             };
             let account =
                 Account { moments: bytes.iter().map(moment).map(|one| (0, one)).collect(), samples: 1.0 };
-            error_of_moments(Way::Map, Way::Map.returns(), &account)
+            error_of_moments(Way::Map, Way::Map.returns(), &account, all)
         };
-        assert_eq!([error(&[8e6]), error(&[2e6; 4]), error(&[0.0; 4])], [0.0; 3]);
+        assert_eq!([error(&[8e6], 1e9), error(&[2e6; 4], 1e9), error(&[0.0; 4], 1e9)], [0.0; 3]);
         // They differ from 2 MB each by 6, -2, -2 and -2: sqrt(4 / 3 * 48) / 8.
-        assert!((error(&[8e6, 0.0, 0.0, 0.0]) - 1.0).abs() < 1e-9);
+        assert!((error(&[8e6, 0.0, 0.0, 0.0], 1e9) - 1.0).abs() < 1e-6);
+        assert_eq!(error(&[8e6, 0.0, 0.0, 0.0], 400.0), 0.0, "all faults are in them");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use suites::faults::{Call, Manager, Memory};
 
 use super::balance;
 use super::group::ClassifiedGroup;
-use super::owners::{MOST_BYTES, owners, trims};
+use super::owners::{MOST_BYTES, others, owners, trims};
 use crate::allocator;
 use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
@@ -38,6 +38,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         _ => &[Call::Dontneed, Call::Free],
     };
     let advised = owners(collector, names, frees);
+    let others = others(collector, names, frees);
     let trims = trims(collector, names, &[Call::Dontneed]);
     let kernel = KernelShares::new(traced);
     let started = started(collector);
@@ -80,6 +81,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             calls: CallEvidence {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
+                advised_by_others: others.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 cut: cut.get(&key.program).copied(),
                 copies: copies.all,

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use suites::faults::Call;
+use suites::faults::{Call, Memory};
 
 use crate::allocator::{is_allocator, is_runtime};
 use crate::classify::Owners;
@@ -221,6 +221,13 @@ fn role(name: &str, file: &str) -> Role {
 
 /// Bytes that a call or a mapping counts for at most: one of memory that is only reserved may be of any size.
 pub const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+/// Samples of calls from which on their owners are known.
+const ENOUGH: f64 = 8.0;
+
+/// Whether memory is given back by other means than a purge of mappings.
+pub fn is_heap_or_file(memory: Memory) -> bool {
+    matches!(memory, Memory::Heap | Memory::File | Memory::Dax)
+}
 
 /// What calls weigh: their bytes, as pages come back by these. Calls of unknown size are of one page.
 fn weight(sum: &Sum) -> f64 {
@@ -246,7 +253,6 @@ pub fn trims(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u3
 
 /// The owners of these calls, for each program with enough samples.
 pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
-    const ENOUGH: f64 = 8.0;
     let CallCounts { callers, .. } = &collector.call_counts;
     let mut sums: HashMap<u32, (Owners, f64)> = HashMap::new();
     for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
@@ -263,6 +269,24 @@ pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
     enough.map(|(program, (owners, _))| (program, owners.shares())).collect()
 }
 
+/// The most of the bytes that these calls gave back, of no heap and no file, that is not by the program's own code: shares, 0 to 1, for each
+/// program with enough samples.
+pub fn others(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, f64> {
+    let mut sums: HashMap<u32, (f64, f64, f64)> = HashMap::new();
+    for (caller, (sum, samples)) in &collector.call_counts.callers {
+        let is_it = calls.contains(&caller.call) && !is_heap_or_file(caller.memory);
+        let Some(bytes) = sum.mean_bytes().filter(|_| is_it).map(|mean| mean * sum.calls) else { continue };
+        let by_others = if call_path(caller, names, collector).owner == Owner::Program { 0.0 } else { bytes };
+        let (others, all, of_samples) = sums.entry(caller.program).or_default();
+        (*others, *all, *of_samples) = (*others + by_others, *all + bytes, *of_samples + samples);
+    }
+    let enough = sums.into_iter().filter(|(_, (_, all, samples))| *samples >= ENOUGH && *all > 0.0);
+    // What no sample shows may be 3 of so many (the rule of three).
+    enough
+        .map(|(program, (others, all, samples))| (program, (others / all).max(3.0 / samples).min(1.0)))
+        .collect()
+}
+
 #[cfg(test)]
 mod unit {
     use super::*;
@@ -275,7 +299,8 @@ mod unit {
             names.insert((None, address as u64), vec![function]);
             frames.push((None, address as u64));
         }
-        let caller = Caller { program: 0, call: Call::Munmap, frames: frames.into() };
+        let memory = Memory::Mapping;
+        let caller = Caller { program: 0, call: Call::Munmap, memory, frames: frames.into() };
         let call_path = call_path(&caller, &names, &Collector::new(4096));
         let names = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
         (call_path.owner, names(&call_path.via), names(&call_path.program))

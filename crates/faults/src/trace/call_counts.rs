@@ -56,6 +56,8 @@ pub struct Window {
 pub struct Caller {
     pub program: u32,
     pub call: Call,
+    /// What the call is about.
+    pub memory: Memory,
     /// Calls that led to it, the innermost first.
     pub frames: Box<[Frame]>,
 }

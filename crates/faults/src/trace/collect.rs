@@ -310,18 +310,18 @@ impl Collector {
         };
         let Some((kind, bytes)) = step else { return };
         let weight = call.by.weight as f64;
+        let memory = match call.arguments {
+            CallArguments::Break { .. } => Memory::Heap,
+            CallArguments::Unmap { start, .. } | CallArguments::Advise { start, .. } => {
+                process.space.memory(start, None)
+            }
+            CallArguments::Map { .. } | CallArguments::Remap { .. } => Memory::Mapping,
+        };
         if !call.has_stack {
-            let memory = match call.arguments {
-                CallArguments::Break { .. } => Memory::Heap,
-                CallArguments::Unmap { start, .. } | CallArguments::Advise { start, .. } => {
-                    process.space.memory(start, None)
-                }
-                CallArguments::Map { .. } | CallArguments::Remap { .. } => Memory::Mapping,
-            };
             return self.call_counts.count(process.program, (kind, memory), bytes, weight);
         }
         let frames = self.frames.of(&call.by, &process);
-        let caller = Caller { program: process.program, call: kind, frames };
+        let caller = Caller { program: process.program, call: kind, memory, frames };
         self.call_counts.caller(caller, bytes, weight);
     }
 

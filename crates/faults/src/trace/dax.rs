@@ -12,6 +12,7 @@ const NONE: Device = (0, 0);
 
 #[derive(Debug, Default)]
 pub struct DaxMounts {
+    /// Whether the file system of each device that was met is one.
     known: HashMap<Device, bool>,
 }
 
@@ -26,11 +27,10 @@ impl DaxMounts {
         if let Some(is_dax) = self.known.get(&device) {
             return *is_dax;
         }
-        // The process may have ended.
-        let mounts = lab::proc::text(format!("/proc/{process}/mountinfo"))
-            .or_else(|_| lab::proc::text("/proc/self/mountinfo"))
-            .unwrap_or_default();
-        self.known.extend(devices(&mounts));
+        // Its namespace may hide the mount below an overlay; it may have ended, too.
+        for file in ["/proc/self/mountinfo".to_owned(), format!("/proc/{process}/mountinfo")] {
+            self.known.extend(devices(&lab::proc::text(file).unwrap_or_default()));
+        }
         *self.known.entry(device).or_insert(false)
     }
 }

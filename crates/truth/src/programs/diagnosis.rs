@@ -169,7 +169,7 @@ pub fn proved(record: &Record) -> Vec<String> {
         let is_about = |figure: &&Figure| {
             figure.id == EFFECTS || figure.conditions.get(SETTING).as_deref() == Some(BASE)
         };
-        let why = record.figures.iter().find(is_about).and_then(|one| one.reason.as_ref());
+        let why = record.figures.iter().filter(is_about).find_map(|one| one.reason.as_ref());
         // Behind it stands how to try one all the same.
         let why = why.and_then(|why| why.split(';').next());
         return why
