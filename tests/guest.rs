@@ -78,14 +78,14 @@ impl Guest {
     }
 
     /// The same with more `programs` beside truebench, and with these `modules` of the kernel, loaded in this order. `None` if one is not
-    /// there: they are not part of a kernel that somebody put in place.
+    /// there: a kernel of your own may come without modules.
     pub fn with_modules(
         machine: &[&str],
         programs: &[&Path],
         modules: &[&str],
         script: &str,
     ) -> Option<Guest> {
-        let directory = part("vmlinuz").with_file_name("modules");
+        let directory = modules_directory();
         let are_there = modules.iter().all(|module| directory.join(format!("{module}.ko")).exists());
         let load: String = modules.iter().map(|module| format!("insmod /modules/{module}.ko\n")).collect();
         are_there.then(|| Guest::boot(&PARALLEL, machine, programs, &format!("{load}{script}"), DEADLINE))
@@ -160,6 +160,10 @@ fn part(name: &str) -> PathBuf {
     })
 }
 
+fn modules_directory() -> PathBuf {
+    part("vmlinuz").with_file_name("modules")
+}
+
 /// Everything that the guest wrote; `None` if it had to be ended.
 fn until_off(mut guest: Child, deadline: Duration) -> Option<String> {
     let mut output = guest.stdout.take().expect("a pipe");
@@ -201,7 +205,7 @@ fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
     for command in commands {
         std::os::unix::fs::symlink("/bin/busybox", root.join("bin").join(command)).unwrap();
     }
-    for module in part("vmlinuz").with_file_name("modules").read_dir().into_iter().flatten().flatten() {
+    for module in modules_directory().read_dir().into_iter().flatten().flatten() {
         put(&module.path(), &format!("/modules/{}", module.file_name().display()));
     }
     for empty in ["proc", "sys", "dev", "tmp"] {

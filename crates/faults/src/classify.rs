@@ -65,7 +65,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
         }
     };
     let (threads, ended) = facts.threads;
-    let is_file = matches!(facts.memory, Memory::File | Memory::Dax | Memory::PrivateFile);
+    let is_file = facts.memory.is_file();
     // A major fault at other memory waited for the swap device, or for zswap.
     add(
         Mechanism::Reclaim,
@@ -79,7 +79,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::CopyOnWrite, None, copied);
             add(Mechanism::File, None, facts.minor - copied + facts.major);
         }
-        Memory::File | Memory::Dax | Memory::PrivateFile => file_causes(facts, &mut add),
+        _ if is_file => file_causes(facts, &mut add),
         _ if facts.is_inherited && facts.calls.copies.is_none() => {
             let unmerged = facts.counted.unmerged.min(facts.minor);
             add(Mechanism::Unmerge, None, unmerged);

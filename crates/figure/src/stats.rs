@@ -1,6 +1,7 @@
 //! Statistics over rounds. Pure functions; each names its source.
 
 mod apart;
+mod clusters;
 mod drift;
 mod interval;
 mod modes;
@@ -10,6 +11,7 @@ mod random;
 mod share;
 
 pub use apart::{LogRatio, holm, log_ratio, log_ratio_of_intervals};
+pub use clusters::ClusterRatio;
 pub use drift::{Drift, drift};
 pub use interval::median_interval;
 pub use modes::{Modes, modes};

@@ -66,7 +66,11 @@ pub fn find(directory: &Path) -> Result<Mount, Failure> {
         .attempt_on("", directory.display())
 }
 
-fn mounts(file: &str) -> Result<Vec<MountInfo>, Failure> {
+/// All that a file such as /proc/self/mountinfo lists.
+///
+/// # Errors
+/// It cannot be read.
+pub fn mounts(file: &str) -> Result<Vec<MountInfo>, Failure> {
     let text = crate::proc::text(file).attempt_on("", file)?;
     Ok(MountInfos::from_read(text.as_bytes()).attempt_on("", file)?.0)
 }

@@ -200,6 +200,13 @@ words! {
     }
 }
 
+impl Memory {
+    /// Whether it is a file's, with its page cache or without.
+    pub fn is_file(self) -> bool {
+        matches!(self, Memory::File | Memory::Dax | Memory::PrivateFile)
+    }
+}
+
 #[cfg(test)]
 mod unit {
     use super::*;

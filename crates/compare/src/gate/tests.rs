@@ -27,7 +27,7 @@ fn another_memory_policy_is_another_experiment() {
         let reason = differ(Some(&four), other).unwrap();
         assert!(reason.contains("memory_policy"), "{reason}");
     }
-    let mut records = [self::Record::default(), self::Record::default()];
+    let mut records = [Record::default(), Record::default()];
     records[1].machine.numa.policy = Some("interleave:0-1".to_owned());
     let about =
         |a: &Record, b: &Record| between(a, b).iter().any(|difference| difference.about == "memory policy");

@@ -86,10 +86,10 @@ pub struct CallEvidence {
     pub unmapped: Option<Owners>,
     /// The owners of madvise calls that give pages back.
     pub advised: Option<Owners>,
-    /// The most of what these calls gave back, of no heap and no file, that is not by the program's own code: a share of the bytes, 0 to 1.
-    pub advised_by_others: Option<f64>,
     /// The share of these that malloc_trim made, 0 to 1.
     pub trims: f64,
+    /// The most of what madvise gave back, of no heap and no file, that is not by the program's own code: a share of the bytes, 0 to 1.
+    pub advised_by_others: Option<f64>,
     /// The owners of brk calls that give the end of the heap back.
     pub cut: Option<Owners>,
     /// The share of faults that wrote to a present page, 0 to 1.

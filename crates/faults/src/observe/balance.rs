@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use figure::stats::ClusterRatio;
 use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::group::{Balance, ClassifiedGroup};
@@ -135,21 +136,19 @@ fn rooms(own: &[&mut ClassifiedGroup], account: &Account, all: f64, page: f64) -
     Way::ALL.into_iter().map(room).collect()
 }
 
-/// The relative standard error of bytes per fault, where moments are the sampling units (ratio estimator with the correction for a finite
-/// population; Cochran, Sampling Techniques, chapter 6): a garbage collector gives much back in few of them. 0 with one moment, and where
-/// calls are counted all the time.
+/// The relative standard error of bytes per fault, where moments are the sampling units, with the correction for a finite population: a
+/// garbage collector gives much back in few of them. 0 with one moment, and where calls are counted all the time.
 fn error_of_moments(way: Way, calls: &[Call], account: &Account, all: f64) -> f64 {
-    let sum = way.sum(calls, &account.moments);
-    let (bytes, faults) = (bytes(sum), account.faults());
-    let of_moment = |moment: &(usize, Moment)| {
+    let mean = way.sum(calls, &account.moments).mean_bytes().unwrap_or(0.0);
+    let mut ratio = ClusterRatio::default();
+    for moment in &account.moments {
         let own = way.sum(calls, [moment]);
-        let bytes = own.bytes + own.unknown_size * sum.mean_bytes().unwrap_or(0.0);
-        (bytes, moment.1.faults)
-    };
-    let squares = account.moments.iter().map(of_moment).map(|(own, of)| (own - bytes / faults * of).powi(2));
-    let (squares, count) = (squares.sum::<f64>(), account.moments.len() as f64);
-    let rest = 1.0 - (faults / all).min(1.0);
-    if count < 2.0 || bytes <= 0.0 { 0.0 } else { (rest * count / (count - 1.0) * squares).sqrt() / bytes }
+        ratio.add(own.bytes + own.unknown_size * mean, moment.1.faults);
+    }
+    let rest = (1.0 - account.faults() / all).max(0.0);
+    let relative =
+        ratio.value().filter(|value| *value > 0.0).zip(ratio.error()).map(|(value, error)| error / value);
+    rest.sqrt() * relative.unwrap_or(0.0)
 }
 
 fn claimed(group: &ClassifiedGroup, way: Way) -> f64 {
@@ -183,11 +182,16 @@ fn shift_one(group: &mut ClassifiedGroup, cause: Cause, most: f64, rooms: &mut B
     let moved = most.min(faults).min(room.left());
     if moved > 0.0 {
         room.claimed += moved;
-        *group.causes.entry(to).or_default() += moved;
-        *group.causes.entry(cause).or_default() -= moved;
-        group.causes.retain(|_, faults| *faults > 0.0);
+        give(group, cause, to, moved);
     }
     moved
+}
+
+/// Moves so many faults from one cause to another.
+fn give(group: &mut ClassifiedGroup, from: Cause, to: Cause, faults: f64) {
+    *group.causes.entry(to).or_default() += faults;
+    *group.causes.entry(from).or_default() -= faults;
+    group.causes.retain(|_, faults| *faults > 0.0);
 }
 
 /// Moves what allocators and runtimes cannot have purged to the program, where that gave nearly all back itself. The heap is left out: whose
@@ -196,21 +200,19 @@ fn leave_to_program(own: &mut [&mut ClassifiedGroup], rooms: &BTreeMap<Way, Room
     let Room { pages, calls, off, .. } = rooms[&Way::Advice];
     let others = own.first().and_then(|group| group.facts.calls.advised_by_others);
     let Some(others) = others.filter(|others| *others < 1.0 - MOST && calls >= CALLS) else { return };
-    let is_theirs = |(mechanism, manager): &Cause| {
-        *mechanism == Mechanism::Purge && manager.is_some_and(|manager| manager != Manager::Program)
+    let theirs = |group: &ClassifiedGroup| {
+        let is_theirs = |(mechanism, manager): &Cause| {
+            *mechanism == Mechanism::Purge && manager.is_some_and(|manager| manager != Manager::Program)
+        };
+        let purged = group.causes.iter().find(|(cause, _)| is_theirs(cause));
+        purged.filter(|_| group.facts.memory != Memory::Heap).map(|(cause, faults)| (*cause, *faults))
     };
-    let mut purged: Vec<(&mut ClassifiedGroup, Cause)> = Vec::new();
-    for group in own.iter_mut().filter(|group| group.facts.memory != Memory::Heap) {
-        let cause = group.causes.keys().find(|cause| is_theirs(cause)).copied();
-        purged.extend(cause.map(|cause| (&mut **group, cause)));
-    }
-    let claimed: f64 = purged.iter().map(|(group, cause)| group.causes[cause]).sum();
+    let claimed: f64 = own.iter().filter_map(|group| theirs(group)).map(|(_, faults)| faults).sum();
     let moved = (1.0 - pages * others * (1.0 + off) / claimed).max(0.0);
-    for (group, cause) in purged {
-        let faults = group.causes[&cause];
-        *group.causes.entry((Mechanism::Purge, Some(Manager::Program))).or_default() += faults * moved;
-        group.causes.insert(cause, faults * (1.0 - moved));
-        group.causes.retain(|_, faults| *faults > 0.0);
+    for group in own {
+        if let Some((cause, faults)) = theirs(group) {
+            give(group, cause, (Mechanism::Purge, Some(Manager::Program)), faults * moved);
+        }
     }
 }
 

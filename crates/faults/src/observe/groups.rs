@@ -81,8 +81,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             calls: CallEvidence {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
-                advised_by_others: others.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
+                advised_by_others: others.get(&key.program).copied(),
                 cut: cut.get(&key.program).copied(),
                 copies: copies.all,
                 copied: copies.known,
@@ -207,7 +207,7 @@ impl KernelShares {
 
 /// Whether the kernel may swap such memory out, or merge it.
 fn is_swappable(key: &Key) -> bool {
-    !matches!(key.memory, Memory::File | Memory::Dax | Memory::PrivateFile | Memory::Userfault)
+    !key.memory.is_file() && key.memory != Memory::Userfault
 }
 
 fn has_swapped(program: &Program) -> bool {

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use procfs_core::FromRead;
-use procfs_core::process::{MountInfo, MountInfos};
+use procfs_core::process::MountInfo;
 
-use super::record::{Device, Map};
+use super::record::Device;
 
 /// That of a mapping of no file.
 const NONE: Device = (0, 0);
@@ -17,10 +16,9 @@ pub struct DaxMounts {
 }
 
 impl DaxMounts {
-    /// Whether the file of a mapping is on one. Of a file system where each file has a flag of its own (dax=inode), files are taken for
+    /// Whether the file system on a device, of which a process maps a file, is one. Of a file system where each file has a flag of its own (dax=inode), files are taken for
     /// those of the page cache.
-    pub fn hold(&mut self, map: &Map) -> bool {
-        let Map { process, device, .. } = *map;
+    pub fn have(&mut self, process: u32, device: Device) -> bool {
         if device == NONE {
             return false;
         }
@@ -29,14 +27,13 @@ impl DaxMounts {
         }
         // Its namespace may hide the mount below an overlay; it may have ended, too.
         for file in ["/proc/self/mountinfo".to_owned(), format!("/proc/{process}/mountinfo")] {
-            self.known.extend(devices(&lab::proc::text(file).unwrap_or_default()));
+            self.known.extend(devices(&lab::mount::mounts(&file).unwrap_or_default()));
         }
         *self.known.entry(device).or_insert(false)
     }
 }
 
-fn devices(mountinfo: &str) -> Vec<(Device, bool)> {
-    let mounts = MountInfos::from_read(mountinfo.as_bytes()).map_or(Vec::new(), |mounts| mounts.0);
+fn devices(mounts: &[MountInfo]) -> Vec<(Device, bool)> {
     mounts.iter().filter_map(|mount| Some((device(&mount.majmin)?, is_dax(mount)))).collect()
 }
 
@@ -52,6 +49,9 @@ fn is_dax(mount: &MountInfo) -> bool {
 
 #[cfg(test)]
 mod unit {
+    use procfs_core::FromRead;
+    use procfs_core::process::MountInfos;
+
     use super::*;
 
     #[test]
@@ -66,13 +66,14 @@ mod unit {
             mount("259:3", "rw,dax=never"),
             mount("8:1", "rw"),
         ];
-        let all = devices(&mounts.concat());
+        let all = devices(&MountInfos::from_read(mounts.concat().as_bytes()).unwrap().0);
         let dax: Vec<Device> = all.iter().filter(|(_, is_dax)| *is_dax).map(|(device, _)| *device).collect();
         assert_eq!((all.len(), dax), (5, vec![(259, 0), (259, 1)]));
-        assert!(devices("").is_empty());
+        assert!(devices(&[]).is_empty());
         let mut mounts = DaxMounts { known: all.into_iter().collect() };
-        let mut holds = |device| mounts.hold(&Map { device, ..Map::default() });
+        // No process has this number.
+        let mut have = |device| mounts.have(0, device);
         // The last two: no file; a device that no mount of this process is of.
-        assert_eq!([(259, 1), (8, 1), NONE, (u32::MAX, 0)].map(&mut holds), [true, false, false, false]);
+        assert_eq!([(259, 1), (8, 1), NONE, (u32::MAX, 0)].map(&mut have), [true, false, false, false]);
     }
 }

@@ -4,6 +4,8 @@
 //! two sums; Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992.) All codes alike would count phases with few faults for too
 //! much: a moment ends after some thousand.
 
+use figure::stats::ClusterRatio;
+
 /// A shorter moment says little about the time before it, and counts as one of so many nanoseconds.
 const SHORTEST: u64 = 1_000_000;
 /// Fewest codes that show a share.
@@ -24,10 +26,8 @@ pub struct ErrorCodes {
     /// Faults for which moments stand, no more than there were; and all faults up to the last moment.
     known: f64,
     until: f64,
-    /// Moments with codes; and sums over them, of the faults that their codes stand for: squares of all, products of all and copies, squares
-    /// of copies.
-    moments: f64,
-    squares: [f64; 3],
+    /// Of the faults that codes stand for, those that copied, over the moments with codes.
+    copied: ClusterRatio,
 }
 
 impl ErrorCodes {
@@ -43,13 +43,12 @@ impl ErrorCodes {
         self.known += (self.open[0] * weight).min(faults - self.until);
         self.until = faults;
         let moment = std::mem::take(&mut self.open).map(|codes| codes * weight);
-        let [all, _, copies] = moment;
-        self.moments += f64::from(u8::from(all > 0.0));
         for (sum, faults) in self.faults.iter_mut().zip(moment) {
             *sum += faults;
         }
-        for (sum, product) in self.squares.iter_mut().zip([all * all, all * copies, copies * copies]) {
-            *sum += product;
+        let [all, _, copies] = moment;
+        if all > 0.0 {
+            self.copied.add(copies, all);
         }
     }
 
@@ -63,14 +62,11 @@ impl ErrorCodes {
         self.shares().map(|(_, copies)| copies)
     }
 
-    /// The standard error of the share of copies: that of a ratio of sums over moments, which differ from each other (cluster sampling;
-    /// Särndal, Swensson and Wretman), but at least that of so many codes. `None` with too few codes.
+    /// The standard error of the share of copies: that of a ratio of sums over moments, which differ from each other, but at least that of so
+    /// many codes. `None` with too few codes.
     pub fn copies_error(&self) -> Option<f64> {
         let copies = self.copies()?;
-        let [all, both, squares] = self.squares;
-        let apart = (squares - 2.0 * copies * both + copies.powi(2) * all).max(0.0);
-        let of_moments = (apart * self.moments / (self.moments - 1.0).max(1.0)).sqrt() / self.faults[0];
-        Some(of_moments.max((copies * (1.0 - copies) / self.number).sqrt()))
+        Some(self.copied.error()?.max((copies * (1.0 - copies) / self.number).sqrt()))
     }
 
     /// The most copies, as shares of `faults`: among the faults for which moments stand, and among the others, which may all be copies.

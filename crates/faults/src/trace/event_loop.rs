@@ -324,7 +324,7 @@ impl EventLoop {
             if let EventKind::Map(map) = &mut entry.kind
                 && is_known
             {
-                map.is_dax = self.collector.tasks.mounts.hold(map);
+                map.is_dax = self.collector.tasks.mounts.have(map.process, map.device);
             }
             let maps = if is_known { &mut self.maps } else { &mut self.other_maps };
             maps.count(&entry.kind);

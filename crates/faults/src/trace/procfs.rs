@@ -25,7 +25,8 @@ impl ProcessSnapshot {
         let maps = lab::maps::read(format!("/proc/{process}/maps")).map_or(Vec::new(), |maps| maps.0);
         let allows = |map: &MemoryMap, bit, value| if map.perms.contains(bit) { value } else { 0 };
         let convert = |map: &MemoryMap| {
-            let map = Map {
+            let device = (map.dev.0.unsigned_abs(), map.dev.1.unsigned_abs());
+            Map {
                 process,
                 start: map.address.0,
                 end: map.address.1,
@@ -35,10 +36,9 @@ impl ProcessSnapshot {
                     | allows(map, MMPermissions::EXECUTE, 4),
                 is_private: map.perms.contains(MMPermissions::PRIVATE),
                 name: record_name(&map.pathname),
-                device: (map.dev.0.unsigned_abs(), map.dev.1.unsigned_abs()),
-                is_dax: false,
-            };
-            Map { is_dax: mounts.hold(&map), ..map }
+                device,
+                is_dax: mounts.have(process, device),
+            }
         };
         ProcessSnapshot {
             process,
