@@ -188,7 +188,8 @@ fn fill_rates(table: &mut Table, rows: &[Row]) {
 fn fill_clean(table: &mut Table, clean: &Clean) {
     table.set_header(["clean runs of", "figures", "valid", "unverified", "suspect", "invalid"]);
     let suites = clean.suites.iter().map(|(suite, of)| (suite.as_str(), of.clone()));
-    for (suite, of) in suites.chain([("all", clean.total())]) {
+    let all = (clean.suites.len() > 1).then(|| ("all", clean.total()));
+    for (suite, of) in suites.chain(all) {
         let cell = |part: usize| format!("{part} ({:.0} %)", 100.0 * part as f64 / of.figures.max(1) as f64);
         let row = [of.valid, of.unverified, of.suspect, of.invalid].map(cell);
         table.add_row([suite.to_owned(), of.figures.to_string()].into_iter().chain(row));

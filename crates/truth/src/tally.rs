@@ -165,7 +165,7 @@ impl Share {
     }
 }
 
-/// The rates of each suite, in the order of the rows, and of all.
+/// The rates of each suite, in the order of the rows, and of all where there are several.
 pub fn rates(rows: &[Row]) -> Vec<Rates> {
     let mut suites: Vec<&str> = Vec::new();
     for row in rows {
@@ -175,7 +175,9 @@ pub fn rates(rows: &[Row]) -> Vec<Rates> {
     }
     let of_suite = |suite: &str| rows.iter().filter(|row| row.suite == suite).collect::<Vec<_>>();
     let mut all: Vec<Rates> = suites.iter().map(|suite| of(suite, &of_suite(suite))).collect();
-    all.push(of("all", &rows.iter().collect::<Vec<_>>()));
+    if suites.len() > 1 {
+        all.push(of("all", &rows.iter().collect::<Vec<_>>()));
+    }
     all
 }
 
