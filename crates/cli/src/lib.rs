@@ -21,6 +21,7 @@ mod tiers;
 mod values;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -78,6 +79,7 @@ fn start() -> ExitCode {
         Some(first) if first == lab::guardian::MARKER => return guardian(arguments),
         Some(first) if first == lab::worker::MARKER => return worker(arguments),
         Some(first) if first == lab::warden::MARKER => return warden(arguments),
+        Some(first) if first == lab::timed::MARKER => return timed(arguments),
         _ => {}
     }
     let matches = definition::definition().try_get_matches().unwrap_or_else(|error| exit(&error));
@@ -153,6 +155,13 @@ fn warden(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match (number(arguments.next()), arguments.next().and_then(|mark| mark.into_string().ok())) {
         (Some(socket), Some(mark)) => lab::warden::main(socket, &mark),
         _ => ExitCode::from(exit::USAGE),
+    }
+}
+
+fn timed(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    match arguments.next() {
+        Some(file) => lab::timed::main(Path::new(&file), &arguments.collect::<Vec<_>>()),
+        None => ExitCode::from(exit::USAGE),
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn status(guardian: ExitStatus) -> ExitStatus {
 }
 
 /// A status as one number: the exit code, or 128 + the signal.
-fn code(status: ExitStatus) -> i32 {
+pub(crate) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(126)
 }
 

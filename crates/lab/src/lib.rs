@@ -39,6 +39,7 @@ pub mod start;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod thread_counters;
+pub mod timed;
 pub mod traffic;
 pub mod trial;
 pub mod trust;

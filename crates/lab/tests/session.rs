@@ -4,6 +4,8 @@
 //! Under qemu-user the second execution fails with ENOEXEC unless binfmt_misc knows the architecture. So
 //! `make test-long` skips this program for aarch64, and says so.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use figure::evidence::STOP_REASON;
@@ -13,6 +15,7 @@ use lab::failure::Failure;
 use lab::interrupt::Interrupt;
 use lab::schedule::Rules;
 use lab::session::{Outcome, SuitePlan, run};
+use lab::timed::{self, Times};
 use lab::worker::{Bench, PrepareFn, Request, RequestError, Worker, WorkerReport, serve};
 use lab::{guardian, worker};
 
@@ -34,6 +37,7 @@ const TESTS: &[(&str, Test)] = &[
     ("rounds are interleaved and events sent", interleaving),
     ("a worker is restarted after each cycle on request", replacement),
     ("a restart that takes too long costs only later rounds", no_time_for_restart),
+    ("what a program left behind is timed with it", a_timed_orphan),
 ];
 
 fn main() {
@@ -43,6 +47,9 @@ fn main() {
             arguments[2].parse().unwrap(),
             &arguments[3..].iter().map(Into::into).collect::<Vec<_>>(),
         ),
+        Some(timed::MARKER) => {
+            timed::main(Path::new(&arguments[2]), &arguments[3..].iter().map(Into::into).collect::<Vec<_>>())
+        }
         Some(worker::MARKER) if arguments[2] == "deaf" => loop {
             std::thread::park();
         },
@@ -100,7 +107,7 @@ impl Bench for Actor {
             "refuse" => return Err(Failure::new("this figure cannot be")),
             "orphan" => {
                 // In its own session and without a parent, so that only a subreaper finds it.
-                std::process::Command::new("setsid").args(["-f", "sleep", "987654"]).status().unwrap();
+                Command::new("setsid").args(["-f", "sleep", "987654"]).status().unwrap();
             }
             _ => {}
         }
@@ -307,4 +314,21 @@ fn no_time_for_restart(interrupt: &Interrupt) {
         assert_eq!(figure.used_rounds().count(), 1);
         assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("time"));
     }
+}
+
+fn a_timed_orphan(_: &Interrupt) {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("times");
+    let timed = |turns: u32| -> Times {
+        let orphan = format!("i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done");
+        // The shell does not wait for it.
+        let arguments = ["sh", "-c", &format!("sh -c '{orphan}' & exit 3")];
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let status = command.arg(timed::MARKER).arg(&file).args(arguments).status().unwrap();
+        assert_eq!(status.code(), Some(3));
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap()
+    };
+    let [none, many] = [0, 100_000].map(timed);
+    assert!(none.cpu > 0.0 && none.wall > 0.0, "{none:?}");
+    assert!(many.cpu > 3.0 * none.cpu, "{many:?} {none:?}");
 }

@@ -1,10 +1,12 @@
 //! Running a program: watched, with settings, with and without truebench.
 
+use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use figure::Record;
 use figure::stats::{Ratio, paired_ratio};
+use lab::timed::{self, Times};
 
 use super::diagnosis::{Diagnosis, agreement, proved};
 use super::program::Program;
@@ -20,17 +22,15 @@ const SLOW: f64 = 10.0;
 const LEAST: Duration = Duration::from_secs(120);
 /// … and with settings.
 const PROVE_MOST: Duration = Duration::from_secs(900);
-/// After so many pairs it is seen whether the cost of watching is decided. The first is the fewest with an interval.
-const PAIRS: [usize; 2] = [6, 12];
+/// Pairs of runs that give the cost of watching are made for so long, whatever they show: the fewest with an interval at least, and at most …
+const PAIRS_TIME: Duration = Duration::from_secs(120);
+const PAIRS: Range<usize> = 6..48;
 /// The most for preparations.
 const PREPARE_MOST: Duration = Duration::from_secs(600);
 /// Where a watched run leaves its record.
 const RECORD: &str = "record.json";
-/// Where a timed run leaves its times: those of times(1p), and the machine's uptime before and after.
-const TIMES: &str = "times";
-/// "$1" is the file, and the rest the program. All are commands of the shell itself, so that none takes time.
-const TIMED: &str = r#"file=$1; shift; read -r from _ </proc/uptime; "$@"; code=$?; read -r to _ </proc/uptime
-{ times; echo "$from $to"; } >"$file"; exit $code"#;
+/// Where a timed run leaves its times.
+const TIMES: &str = "times.json";
 
 /// How much is done with each program.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +41,6 @@ pub struct Amount {
     pub prove: bool,
     /// Whether runs that are watched are compared with others, in pairs.
     pub cost: bool,
-}
-
-/// CPU time and time of a run, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Times {
-    cpu: f64,
-    wall: f64,
 }
 
 impl Site<'_> {
@@ -138,38 +131,31 @@ impl Bench<'_> {
         Record::read(text.as_bytes())
     }
 
-    /// Runs in pairs, watched and not, the first of them in turn, until it is decided whether that costs too much.
+    /// Runs in pairs, watched and not, the first of them in turn.
     fn cost(&self, is_over: &dyn Fn() -> bool) -> Result<Option<Cost>, String> {
         let [mut watched, mut alone] = [Vec::new(), Vec::new()];
-        let mut cost = None;
-        for pairs in PAIRS {
-            while alone.len() < pairs {
-                let pair = alone.len();
-                for is_watched in [pair % 2 == 0, pair % 2 != 0] {
-                    let times = self.timed(is_watched);
-                    if is_over() {
-                        return Ok(None);
-                    }
-                    if is_watched { &mut watched } else { &mut alone }.push(times?);
+        let started = Instant::now();
+        while alone.len() < PAIRS.start || alone.len() < PAIRS.end && started.elapsed() < PAIRS_TIME {
+            let pair = alone.len();
+            for is_watched in [pair % 2 == 0, pair % 2 != 0] {
+                let times = self.timed(is_watched);
+                if is_over() {
+                    return Ok(None);
                 }
-            }
-            cost = cost_of(&watched, &alone);
-            if cost.is_none_or(|cost| cost.is_within().is_some()) {
-                break;
+                if is_watched { &mut watched } else { &mut alone }.push(times?);
             }
         }
-        Ok(cost)
+        Ok(cost_of(&watched, &alone))
     }
 
-    /// One run: CPU time of the program and of all that it waited for, and its time, without truebench's own.
+    /// One run: what the program and all that it started used, without truebench's own.
     fn timed(&self, is_watched: bool) -> Result<Times, String> {
-        let file = self.room.at(TIMES).display().to_string();
-        let start = ["sh", "-c", TIMED, "sh", &file].map(str::to_owned);
-        let timed: Vec<String> = start.into_iter().chain(self.command()).collect();
+        let [program, file] = [self.truebench, &self.room.at(TIMES)].map(|path| path.display().to_string());
+        let timed = [program, timed::MARKER.to_owned(), file].into_iter().chain(self.command()).collect();
         let words = if is_watched { self.watching(&["--no-prices"], timed) } else { timed };
         self.run(&words, LEAST)?;
         let text = self.room.text(TIMES).map_err(|error| format!("no times: {error}"))?;
-        times(&text).ok_or_else(|| format!("times of another form: {text}"))
+        serde_json::from_str(&text).map_err(|error| format!("times of another form: {error}: {text}"))
     }
 
     fn watching(&self, options: &[&str], command: Vec<String>) -> Vec<String> {
@@ -225,43 +211,9 @@ fn last(text: &str) -> &str {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message")
 }
 
-/// Of times(1p), whose second line is of the children, and the uptime before and after: `0m1.25s 0m0.50s`, then `100.25 102.50`.
-fn times(text: &str) -> Option<Times> {
-    let mut lines = text.lines().skip(1);
-    let cpu = lines.next()?.split_whitespace().map(minutes).sum::<Option<f64>>()?;
-    let (from, to) = lines.next()?.split_once(' ')?;
-    Some(Times { cpu, wall: to.trim().parse::<f64>().ok()? - from.parse::<f64>().ok()? })
-}
-
-/// Seconds of `1m2.5s`.
-fn minutes(text: &str) -> Option<f64> {
-    let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
-    Some(60.0 * minutes.parse::<f64>().ok()? + seconds.parse::<f64>().ok()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_those_of_the_children() {
-        let text = "0m0.000000s 0m0.010000s\n1m2.500000s 0m0.250000s\n100.25 163.50\n";
-        assert_eq!(times(text), Some(Times { cpu: 62.75, wall: 63.25 }));
-        assert_eq!(times("0m0s 0m0s\n"), None);
-        assert_eq!(times("0m0s 0m0s\nx 0m1s\n1 2\n"), None);
-    }
-
-    #[test]
-    fn the_shell_writes_times_that_are_read() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join(TIMES);
-        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 3";
-        let mut command = std::process::Command::new("sh");
-        let status = command.args(["-c", TIMED, "sh"]).arg(&file).args(["sh", "-c", busy]).status().unwrap();
-        assert_eq!(status.code(), Some(3));
-        let times = times(&std::fs::read_to_string(file).unwrap()).unwrap();
-        assert!(times.cpu > 0.0 && times.wall >= times.cpu / 2.0, "{times:?}");
-    }
 
     fn program(script: &str, needs: &str) -> Program {
         let text = format!(
