@@ -48,7 +48,7 @@ fn run(file: &Path, command: &[OsString]) -> std::io::Result<i32> {
     Ok(guardian::code(status))
 }
 
-/// Waits for all children, but not longer than they have.
+/// Waits until all children have ended, or for the most time that they have: wait(2) has no timeout.
 fn reap() {
     let ended = Instant::now();
     while let Ok(child) = wait(WaitOptions::NOHANG) {

@@ -115,9 +115,8 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
     }
 }
 
-/// Bytes of calls. Those of unknown size are as long as the others.
 fn bytes(sum: Sum) -> f64 {
-    sum.mean_bytes().unwrap_or(0.0) * sum.calls
+    sum.all_bytes().unwrap_or(0.0)
 }
 
 /// What the calls of each way gave back; `all`: minor faults of the whole time.

@@ -275,7 +275,7 @@ pub fn others(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
     let mut sums: HashMap<u32, (f64, f64, f64)> = HashMap::new();
     for (caller, (sum, samples)) in &collector.call_counts.callers {
         let is_it = calls.contains(&caller.call) && !is_heap_or_file(caller.memory);
-        let Some(bytes) = sum.mean_bytes().filter(|_| is_it).map(|mean| mean * sum.calls) else { continue };
+        let Some(bytes) = sum.all_bytes().filter(|_| is_it) else { continue };
         let by_others = if call_path(caller, names, collector).owner == Owner::Program { 0.0 } else { bytes };
         let (others, all, of_samples) = sums.entry(caller.program).or_default();
         (*others, *all, *of_samples) = (*others + by_others, *all + bytes, *of_samples + samples);

@@ -37,6 +37,11 @@ impl Sum {
         (calls > 0.0).then(|| self.bytes / calls)
     }
 
+    /// Bytes of all calls: those of unknown size are as long as the others. `None` if those of no call are known.
+    pub fn all_bytes(self) -> Option<f64> {
+        Some(self.mean_bytes()? * self.calls)
+    }
+
     fn add(&mut self, weight: f64, bytes: Option<u64>) {
         self.calls += weight;
         match bytes {

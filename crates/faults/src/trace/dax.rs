@@ -11,13 +11,13 @@ const NONE: Device = (0, 0);
 
 #[derive(Debug, Default)]
 pub struct DaxMounts {
-    /// Whether the file system of each device that was met is one.
+    /// Of each device that was met: whether it is mounted with DAX.
     known: HashMap<Device, bool>,
 }
 
 impl DaxMounts {
-    /// Whether the file system on a device, of which a process maps a file, is one. Of a file system where each file has a flag of its own (dax=inode), files are taken for
-    /// those of the page cache.
+    /// Whether the files on a device, one of which a process maps, have no page cache. Where each file has a flag of its own (dax=inode),
+    /// they count as files of the page cache.
     pub fn have(&mut self, process: u32, device: Device) -> bool {
         if device == NONE {
             return false;

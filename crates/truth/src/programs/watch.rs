@@ -22,8 +22,9 @@ const SLOW: f64 = 10.0;
 const LEAST: Duration = Duration::from_secs(120);
 /// … and with settings.
 const PROVE_MOST: Duration = Duration::from_secs(900);
-/// Pairs of runs that give the cost of watching are made for so long, whatever they show: the fewest with an interval at least, and at most …
+/// For so long, pairs of runs are made that give the cost of watching, whatever they show.
 const PAIRS_TIME: Duration = Duration::from_secs(120);
+/// The fewest and the most pairs: fewer give no interval.
 const PAIRS: Range<usize> = 6..48;
 /// The most for preparations.
 const PREPARE_MOST: Duration = Duration::from_secs(600);
