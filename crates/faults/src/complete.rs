@@ -284,7 +284,9 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     let switches = watched.switches.filter(|_| !is_machine).unwrap_or(0.0);
     let in_windows = count(FAULT_IN_WINDOWS);
     let outside = (count(FAULT_COUNTED) - in_windows).max(0.0);
-    let counts = [in_windows, count(FAULT_SAMPLES), count(FAULT_BURST), switches, outside];
+    // An error code is a record without a stack, too.
+    let in_bursts = count(FAULT_BURST) + count(FAULT_CODES);
+    let counts = [in_windows, count(FAULT_SAMPLES), in_bursts, switches, outside];
     let cpu = watched.totals.cpu();
     let priced = |word: &str| prices.iter().find(|figure| figure.id == series_id(word));
     let Some(prices) = catalogue::WATCHED.iter().map(|word| priced(word)).collect::<Option<Vec<_>>>() else {
@@ -305,7 +307,8 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     figure.evidence.put(FAULT_COUNTED, count(FAULT_COUNTED));
     figure.evidence.put(FAULT_IN_WINDOWS, in_windows);
     figure.evidence.put(FAULT_SAMPLES, counts[1]);
-    figure.evidence.put(FAULT_BURST, counts[2]);
+    figure.evidence.put(FAULT_BURST, count(FAULT_BURST));
+    figure.evidence.put(FAULT_CODES, count(FAULT_CODES));
     let unknown = || Reading::unknown("its tasks could not be read");
     figure.evidence.put_reading(PROGRAM_SWITCHES, watched.switches.map_or_else(unknown, Reading::Value));
     figure.evidence.put(PROGRAM_CPU, cpu);

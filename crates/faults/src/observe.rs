@@ -134,6 +134,7 @@ pub fn observation(traced: Traced) -> Observation {
     let (records, records_lost) = traced.collector.task_records;
     evidence.put(FAULT_NEWS_LOST, records_lost / (records + records_lost).max(1.0));
     evidence.put(FAULT_BURST, traced.collector.burst);
+    evidence.put(FAULT_CODES, traced.collector.codes);
     evidence.put(FAULT_PERIOD, traced.totals.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
     let unseen: Vec<String> = traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();

@@ -22,6 +22,7 @@ pub use totals::Totals;
 pub mod address_space;
 pub mod block_faults;
 mod block_headers;
+mod bursts;
 pub mod call_counts;
 pub mod calls;
 pub mod collect;

@@ -265,7 +265,7 @@ mod unit {
             program: "p".to_owned(),
             forks: 0.0,
             samples: 100.0,
-            unsure: 0.0,
+            unsure: (0.0, 0.0),
             copies_off: 0.0,
             number: 7,
             balances: BTreeMap::new(),

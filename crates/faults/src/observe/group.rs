@@ -21,8 +21,8 @@ pub struct ClassifiedGroup {
     pub program: String,
     pub forks: f64,
     pub samples: f64,
-    /// Faults that may be first touches or refaults, of either: two standard errors.
-    pub unsure: f64,
+    /// By how many its refaults may be fewer, and more: they may be first touches, and these may be refaults.
+    pub unsure: (f64, f64),
     /// By so many faults the copies may be off that error codes show: two standard errors.
     pub copies_off: f64,
     /// The number of its program, and what its calls gave back for the faults of each mechanism.

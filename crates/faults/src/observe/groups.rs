@@ -13,6 +13,7 @@ use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
 use crate::trace::collect::Collector;
 use crate::trace::group::{Group, Key, Refaults};
+use crate::trace::pages::RefaultShare;
 use crate::trace::program::Program;
 use crate::trace::symbols::Names;
 
@@ -23,12 +24,8 @@ const SLACK: f64 = 1.1;
 
 pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
-    let (mut refaults, errors): (HashMap<u32, f64>, HashMap<u32, f64>) = collector
-        .pages
-        .refaults()
-        .into_iter()
-        .map(|(group, (share, error))| ((group, share), (group, error)))
-        .unzip();
+    let independent = collector.effective().samples.max(1.0);
+    let mut refaults = collector.pages.refaults((collector.minor.samples / independent).max(1.0));
     bound_refaults(collector, &mut refaults);
     let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
@@ -43,14 +40,16 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let kernel = KernelShares::new(traced);
     let started = started(collector);
     let cut = owners(collector, names, &[Call::BrkDown]);
-    let firsts = firsts(collector, &refaults);
+    let faults = private_faults(collector, &refaults);
     let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
         let managers = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
         let manager = managers.main();
-        let first = firsts.get(&key.program).copied().unwrap_or(0.0);
-        let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
+        let own = faults.get(&key.program).copied().unwrap_or_default();
+        let first = own.first_share();
+        let refaults = refaults.get(&number).copied().unwrap_or_default();
+        let refault_share = refaults.value;
         let copies = Copies::new(group, refault_share);
         let decided = group.refaults.decided(!manager.is_some_and(allocator::advises), copies.forked);
         let hidden = if key.memory == Memory::Heap && is_private(key) {
@@ -98,8 +97,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
             samples: group.samples,
-            unsure: group.minor * 2.0 * errors.get(&number).copied().unwrap_or(0.0),
-            copies_off: group.minor * 2.0 * group.codes.copies_error().unwrap_or(0.0),
+            unsure: unsure(&program, (key, group), own, refaults, page),
+            copies_off: group.minor * 2.0 * group.codes.copies_error(group.minor).unwrap_or(0.0),
             number: key.program,
             balances: BTreeMap::new(),
         }
@@ -246,17 +245,17 @@ fn growth_share(program: &Program) -> Option<f64> {
 
 /// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow at any reading: a fault at
 /// an address that was used before may be the first at new memory there, as where mremap moved the old pages away.
-fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
+fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, RefaultShare>) {
     let sums = private_faults(collector, refaults);
     for (number, (key, _)) in private(collector) {
         let program = collector.tasks.programs.get(key.program as usize);
         let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
-        let (all, again) = sums[&key.program];
+        let PrivateFaults { all, again } = sums[&key.program];
         let most = all * most_again(program, all);
         if again > most
             && let Some(share) = refaults.get_mut(&number)
         {
-            *share *= most / again;
+            share.value *= most / again;
         }
     }
 }
@@ -267,21 +266,60 @@ fn most_again(program: &Program, faults: f64) -> f64 {
     1.0 - program.stayed / (program.touched.max(faults) * SLACK)
 }
 
-/// For each program the share of its faults at private memory that were first touches, by the samples.
-fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f64> {
-    let sums = private_faults(collector, refaults).into_iter();
-    sums.map(|(program, (all, again))| (program, (all - again) / all.max(1.0))).collect()
+/// A program's faults at private memory, and those of them that were refaults, by the samples.
+#[derive(Clone, Copy, Debug, Default)]
+struct PrivateFaults {
+    all: f64,
+    again: f64,
 }
 
-/// For each program its faults at private memory, and those of them that were refaults.
-fn private_faults(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, (f64, f64)> {
-    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
+impl PrivateFaults {
+    fn first(self) -> f64 {
+        self.all - self.again
+    }
+
+    fn first_share(self) -> f64 {
+        self.first() / self.all.max(1.0)
+    }
+}
+
+/// Those of each program.
+fn private_faults(
+    collector: &Collector,
+    refaults: &HashMap<u32, RefaultShare>,
+) -> HashMap<u32, PrivateFaults> {
+    let mut sums: HashMap<u32, PrivateFaults> = HashMap::new();
     for (number, (key, group)) in private(collector) {
         let sum = sums.entry(key.program).or_default();
-        let again = group.minor * refaults.get(&number).copied().unwrap_or(0.0);
-        *sum = (sum.0 + group.minor, sum.1 + again);
+        sum.all += group.minor;
+        sum.again += group.minor * refaults.get(&number).map_or(0.0, |share| share.value);
     }
     sums
+}
+
+/// By how many the refaults of a group may be fewer, and more: two standard errors, but first touches are no more than memory grew by, and
+/// a heap's than its pages; and no fewer than what stayed.
+fn unsure(
+    program: &Program,
+    (key, group): (&Key, &Group),
+    own: PrivateFaults,
+    refaults: RefaultShare,
+    page: f64,
+) -> (f64, f64) {
+    let [fewer, more] = [refaults.less, refaults.more].map(|error| group.minor * 2.0 * error);
+    if !is_private(key) {
+        return (fewer, more);
+    }
+    let is_known = program.touched >= ENOUGH;
+    // Those after the last reading, and of processes that were never read, may all be first touches.
+    let most = program.grown * SLACK + (own.all - program.touched).max(0.0);
+    let by_growth = if is_known { most - own.first() } else { f64::INFINITY };
+    let first = group.minor * (1.0 - refaults.value);
+    let is_heap = key.memory == Memory::Heap && group.minor >= ENOUGH;
+    let by_size = if is_heap { most_in_heap(program, page) - first } else { f64::INFINITY };
+    let all_again = own.all * most_again(program, own.all);
+    let stayed = if is_known { all_again - own.again } else { f64::INFINITY };
+    (fewer.min(by_growth.min(by_size).max(0.0)), more.min(stayed.max(0.0)))
 }
 
 /// The groups at private memory, with their numbers.
@@ -326,7 +364,7 @@ fn hidden_in_heap(
     observed: Refaults,
     page: f64,
 ) -> Refaults {
-    let by_size = program.heap as f64 / page * SLACK / (group.minor * (1.0 - again)).max(1.0);
+    let by_size = most_in_heap(program, page) / (group.minor * (1.0 - again)).max(1.0);
     let by_growth = growth_share(program).map_or(1.0, |growth| growth / firsts.max(f64::MIN_POSITIVE));
     let first = if group.minor < ENOUGH { 1.0 } else { by_size.min(by_growth) };
     let share = (1.0 - first).max(0.0);
@@ -340,6 +378,11 @@ fn hidden_in_heap(
         _ => 0.0,
     };
     Refaults { forked, heap_cut: cut, no_event: rest - cut, ..Refaults::default() }
+}
+
+/// The most first touches of a heap: each of its pages once.
+fn most_in_heap(program: &Program, page: f64) -> f64 {
+    program.heap as f64 / page * SLACK
 }
 
 /// What mappings of a size weigh: their bytes, but of each as much as may be touched.

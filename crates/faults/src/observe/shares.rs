@@ -94,13 +94,8 @@ fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f
     let Some(again) = is_again(mechanism) else { return (0.0, 0.0) };
     let (own, others) = (sum(group, again), sum(group, !again));
     let share = faults / own.max(f64::MIN_POSITIVE);
-    let (fewer, more) = (group.unsure.min(own) * share, group.unsure.min(others) * share);
-    // Where memory grew by less than the first touches that were observed, they are no more than that.
-    match (group.facts.hidden_refaults.sum() > 0.0, again) {
-        (true, true) => (0.0, more),
-        (true, false) => (fewer, 0.0),
-        (false, _) => (fewer, more),
-    }
+    let (fewer, more) = if again { group.unsure } else { (group.unsure.1, group.unsure.0) };
+    (fewer.min(own) * share, more.min(others) * share)
 }
 
 /// How many fewer, and more, of a group's observed refaults a mechanism may have caused: they are few. A child's copies are known from
@@ -119,15 +114,17 @@ fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f6
     })
 }
 
-/// How many fewer, and more, of a child's faults a mechanism may have caused: error codes of some moments show which were copies.
+/// How many fewer, and more, of a group's faults a mechanism may have caused where error codes of some moments show which were copies: of a
+/// child's pages, or of the page of zeros.
 fn coded(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
-    if !group.facts.is_inherited {
+    let of_codes = if group.facts.is_inherited { Mechanism::CopyOnWrite } else { Mechanism::ZeroPage };
+    let own = group.causes.iter().filter(|((one, _), _)| *one == of_codes);
+    let copies: f64 = own.map(|(_, faults)| faults).sum();
+    if copies <= 0.0 && !group.facts.is_inherited {
         return (0.0, 0.0);
     }
-    let own = group.causes.iter().filter(|((one, _), _)| *one == Mechanism::CopyOnWrite);
-    let copies: f64 = own.map(|(_, faults)| faults).sum();
     let others = group.facts.minor - copies;
-    let (own, rest) = if mechanism == Mechanism::CopyOnWrite { (copies, others) } else { (others, copies) };
+    let (own, rest) = if mechanism == of_codes { (copies, others) } else { (others, copies) };
     let share = (faults / own.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     (group.copies_off.min(own) * share, group.copies_off.min(rest) * share)
 }

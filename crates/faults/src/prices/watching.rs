@@ -93,7 +93,7 @@ pub fn burst(fixture: &Fixture) -> io::Result<Lap> {
 
 pub fn task_switch(_: &Fixture) -> io::Result<Lap> {
     let sleep = || timed(|| (0..SWITCHES).for_each(|_| std::thread::sleep(SLEEP))).1;
-    let used = with_events(COUNTED, &[Set::Minor], || Ok(sleep()))?;
+    let used = with_events(COUNTED, &[Set::Minor, Set::Burst], || Ok(sleep()))?;
     close();
     Ok(Lap { units: SWITCHES as f64, used, again: sleep() })
 }

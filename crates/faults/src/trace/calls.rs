@@ -22,7 +22,7 @@ use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::event_ring::{drain, join, sample_stacks, set_period};
+use super::event_ring::{drain, join, sample_registers, sample_stacks, set_period};
 use super::record::{Entry, EventKind};
 use super::time::{at, now, varied};
 use super::tracefs::{Format, Tracefs};
@@ -184,7 +184,15 @@ impl Calls {
         }
     }
 
-    /// Ends that. A burst that the program's end cuts short stands for what one until `end` does.
+    /// Ends a moment in which they are recorded, and begins another.
+    pub fn divide_codes(&mut self, entries: &mut Vec<Entry>) {
+        if !self.faults.is_empty() {
+            let time = self.time();
+            entries.extend([false, true].map(|on| Entry { time, kind: EventKind::Codes(on) }));
+        }
+    }
+
+    /// Ends that. A moment that the program's end cuts short stands for what one until `end` does.
     pub fn end_codes(&mut self, end: Instant, entries: &mut Vec<Entry>) {
         if self.faults.is_empty() {
             return;
@@ -327,8 +335,10 @@ fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
     builder.enabled(false).any_pid().one_cpu(cpu as usize).include_kernel();
     builder.sample_id_all(true).clockid(Clock::MONOTONIC).sample_period(period);
     builder.sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::IP | SampleFlag::RAW);
-    if set == Set::Stacks {
-        sample_stacks(&mut builder);
+    match set {
+        Set::Stacks => sample_stacks(&mut builder),
+        Set::Codes => sample_registers(&mut builder),
+        Set::Counts | Set::Forks => {}
     }
     builder
 }

@@ -55,8 +55,9 @@ pub struct Collector {
     /// If records are of the whole machine: samples of minor faults of unknown processes, which are dropped with all other records
     /// of these.
     pub dropped: Option<f64>,
-    /// Faults in bursts.
+    /// Faults in bursts, and those whose error codes were recorded.
     pub burst: f64,
+    pub codes: f64,
     pub call_counts: CallCounts,
     pub code_moments: Moments,
     /// Pages of files that were read from the disk.
@@ -134,7 +135,10 @@ impl Collector {
             EventKind::Map(map) => self.tasks.map(&map, time),
             EventKind::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
             EventKind::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
-            EventKind::Exit { process, thread } => self.tasks.exit(process, thread),
+            EventKind::Exit { process, thread } => {
+                self.runs.end_of(thread);
+                self.tasks.exit(process, thread);
+            }
             EventKind::Call(call) => self.call(&call, time),
             EventKind::Counting(on) => {
                 if self.call_counts.counting(on, time) {
@@ -146,7 +150,7 @@ impl Collector {
                 self.tasks.forget_heaps();
             }
             EventKind::Shares(parent) => self.tasks.share(parent),
-            EventKind::Code { process, address, code } => self.code((process, address), code),
+            EventKind::Code { process, address, sp, code } => self.code((process, address), sp, code),
             EventKind::Codes(true) => self.code_moments.begin(time),
             EventKind::Codes(false) => {
                 let weight = self.code_moments.end(time);
@@ -176,7 +180,7 @@ impl Collector {
 
     fn fault(&mut self, fault: &Fault, time: u64) {
         let process = self.tasks.with_address(fault.process, fault.address, time).clone();
-        let key = Key::of(&process, fault);
+        let key = Key::of(&process, fault.address, fault.regs.map(|regs| regs.sp));
         let group = self.group(key);
         self.count(group, &process, fault, time);
         if !fault.is_burst && !fault.is_major && !key.is_inherited {
@@ -326,14 +330,15 @@ impl Collector {
     }
 
     /// The error code of a fault of any process of the machine.
-    fn code(&mut self, (number, address): (u32, u64), code: u64) {
+    fn code(&mut self, (number, address): (u32, u64), sp: Option<u64>, code: u64) {
         const WRITES: u64 = 2;
         const WRITES_PRESENT_PAGE: u64 = 3;
         if !self.code_moments.count(1.0, 0.0) || !self.tasks.knows(number) {
             return;
         }
+        self.codes += 1.0;
         let process = self.tasks.get(number, 0);
-        let key = Key::of(process, &Fault { process: number, address, ..Fault::default() });
+        let key = Key::of(process, address, sp);
         let before = self.pages.last(process.id, address / self.page);
         let area = process.space.find(address).map(|(_, area)| area);
         let was_there = before.is_some_and(|before| process.has_forked_since(before, area));
@@ -428,7 +433,7 @@ mod unit {
         let fault = |address| {
             EventKind::Fault(Box::new(Fault { process: PARENT, address, weight: 1, ..Fault::default() }))
         };
-        let code = |address, code| EventKind::Code { process: PARENT, address, code };
+        let code = |address, code| EventKind::Code { process: PARENT, address, sp: None, code };
         let fork = EventKind::Fork { process: PARENT + 1, parent: PARENT, thread: PARENT + 1 };
         let events = [
             vec![name, map(0x10_0000), map(0x80_0000), fault(0x10_0000), fault(0x10_1000), fault(0x80_0000)],

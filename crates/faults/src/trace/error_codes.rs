@@ -23,9 +23,8 @@ pub struct ErrorCodes {
     open: Codes,
     /// The faults that those of the ended moments stand for.
     faults: Codes,
-    /// Faults for which moments stand, no more than there were; and all faults up to the last moment.
+    /// Faults for which moments stand, no more than there were.
     known: f64,
-    until: f64,
     /// Of the faults that codes stand for, those that copied, over the moments with codes.
     copied: ClusterRatio,
 }
@@ -40,8 +39,7 @@ impl ErrorCodes {
 
     /// Ends a moment; each of its codes stands for `weight` faults. `faults`: those that there were up to now, by samples.
     pub fn end(&mut self, weight: f64, faults: f64) {
-        self.known += (self.open[0] * weight).min(faults - self.until);
-        self.until = faults;
+        self.known = (self.known + self.open[0] * weight).min(faults);
         let moment = std::mem::take(&mut self.open).map(|codes| codes * weight);
         for (sum, faults) in self.faults.iter_mut().zip(moment) {
             *sum += faults;
@@ -62,11 +60,13 @@ impl ErrorCodes {
         self.shares().map(|(_, copies)| copies)
     }
 
-    /// The standard error of the share of copies: that of a ratio of sums over moments, which differ from each other, but at least that of so
-    /// many codes. `None` with too few codes.
-    pub fn copies_error(&self) -> Option<f64> {
+    /// The standard error of the share of copies among so many faults: that of a ratio of sums over moments, which differ from each other, but
+    /// at least that of so many codes; of those whose codes are not known. `None` with too few codes.
+    pub fn copies_error(&self, faults: f64) -> Option<f64> {
         let copies = self.copies()?;
-        Some(self.copied.error()?.max((copies * (1.0 - copies) / self.number).sqrt()))
+        let of_codes = (copies * (1.0 - copies) / self.number).sqrt();
+        let unknown = (1.0 - self.number / faults.max(1.0)).max(0.0);
+        Some(self.copied.error()?.max(of_codes) * unknown.sqrt())
     }
 
     /// The most copies, as shares of `faults`: among the faults for which moments stand, and among the others, which may all be copies.
@@ -176,7 +176,7 @@ mod unit {
         let phases: Vec<_> = (0..100).map(|at| (0.37, 1000.0, if at % 3 == 0 { 0.9 } else { 0.3 })).collect();
         let mut is_within = || {
             let (codes, truth) = watched(&phases, &mut random, 4000);
-            let (share, off) = (codes.copies().unwrap(), codes.copies_error().unwrap());
+            let (share, off) = (codes.copies().unwrap(), codes.copies_error(1e6).unwrap());
             let of_codes = (share * (1.0 - share) / codes.number).sqrt();
             assert!(off > 2.0 * of_codes && off < 0.1, "{off}, by the codes alone {of_codes}");
             (share - truth).abs() < 2.0 * off
@@ -217,6 +217,18 @@ mod unit {
         assert_eq!([2000.0, 8000.0].map(|faults| most(&codes, faults)), [[0.15, 0.0], [0.038, 0.75]]);
         assert_eq!(most(&moment(90.0, 2000.0), 8000.0), [0.038, 0.75], "it stands for no later ones");
         assert_eq!(most(&ErrorCodes::default(), 9000.0), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn codes_of_all_faults_are_a_count() {
+        let mut codes = ErrorCodes::default();
+        for copies in [10, 90] {
+            (0..100).for_each(|code| codes.add(true, code < copies));
+            codes.end(1.0, 1000.0);
+        }
+        let error = |faults: f64| codes.copies_error(faults).unwrap();
+        assert_eq!(error(200.0), 0.0);
+        assert!((error(400.0) / error(1e12) - 0.5_f64.sqrt()).abs() < 1e-6 && error(1e12) > 0.1);
     }
 
     #[test]

@@ -151,6 +151,8 @@ impl Writer {
             | EventKind::Block(_) => {
                 return;
             }
+            // They would leave no room for the samples of a longer trace.
+            EventKind::Fault(fault) if fault.is_burst && self.entries > MOST_ENTRIES / 4 => return,
             EventKind::Fault(fault) => self.fault(time, fault),
             EventKind::Map(map) => Line::Map(time, map_line(map)),
             EventKind::Fork { process, parent, thread } => Line::Fork(time, *process, *parent, *thread),

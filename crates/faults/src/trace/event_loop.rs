@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use figure::stats::Random;
 use lab::failure::Failure;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
+use super::bursts::{self, Bursts};
 use super::calls::Calls;
 use super::collect::{Collector, SampleTotals};
 use super::control::{AIM, Control, Interval, Maps, Sampling, YOUNG, chosen};
@@ -22,7 +22,7 @@ use super::record::{Entry, EventKind, Set};
 use super::result::Traced;
 use super::ring::Ring;
 use super::sorter::EventSorter;
-use super::time::{NEVER, nanoseconds, now, varied};
+use super::time::{NEVER, nanoseconds, now};
 use super::totals::Totals;
 use crate::rates::with_descendants;
 
@@ -36,19 +36,15 @@ const SOON: Duration = Duration::from_millis(20);
 /// rings must not run full meanwhile. If more than so many wait, all are collected.
 const COLLECTING: Duration = Duration::from_millis(5);
 const MOST_WAITING: usize = 100_000;
-/// Time between two drains of the rings, and in a burst.
+/// Time between two drains of the rings; and of small rings, where records come at so many a second.
 const DRAIN: Duration = Duration::from_millis(10);
-const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
+const DRAIN_SOON: Duration = Duration::from_millis(2);
+const MANY_RECORDS: f64 = 40_000.0;
 /// The same where fewer than so many records came in the pause before: each time the watcher runs, it takes the program's caches.
 const DRAIN_AT_REST: Duration = Duration::from_millis(40);
 const FEW_RECORDS: usize = 100;
-/// The longest burst, and the most faults that it should record: they cost what a second of samples costs.
-const BURST: Duration = Duration::from_millis(50);
-const BURST_FAULTS: f64 = 2000.0;
-/// The first burst begins so soon; each later one after three times the pause, and then after a second on average.
-const FIRST_BURST: Duration = Duration::from_millis(20);
-const BURST_LATER: u32 = 3;
-const BURST_EVERY: Duration = Duration::from_secs(1);
+/// The longest moment of error codes.
+const CODES_MOMENT: Duration = Duration::from_millis(250);
 /// In a shorter trace the growth of shared memory is read too seldom.
 const SHARED: Duration = Duration::from_millis(200);
 
@@ -70,8 +66,11 @@ pub struct EventLoop {
     begun: Instant,
     control: Control,
     minor: MinorFaults,
-    /// Records since the last pause.
+    /// Records since the last pause, and records a second.
     records: usize,
+    record_rate: f64,
+    /// The number of this process.
+    own: u32,
     /// Samples (lost ones included) and tasks that began since the last adjustment; when that was; and new mappings.
     samples: f64,
     begun_tasks: f64,
@@ -84,6 +83,9 @@ pub struct EventLoop {
     /// Faults a second, by the counters.
     rate: f64,
     bursts: Bursts,
+    /// Bursts in which error codes are recorded, and when their present moment ends.
+    codes: Bursts,
+    codes_end: Instant,
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
@@ -97,17 +99,6 @@ pub struct EventLoop {
     dropped: f64,
     /// Samples of the program and of others, when they were compared last.
     compared: (f64, f64),
-}
-
-struct Bursts {
-    /// When the last one began; when it ends, while there is one.
-    began: Instant,
-    ends: Option<Instant>,
-    next: Instant,
-    pause: Duration,
-    random: Random,
-    /// Faults in it, lost ones included.
-    faults: f64,
 }
 
 impl EventLoop {
@@ -146,6 +137,8 @@ impl EventLoop {
             control: Control::new(),
             minor: MinorFaults::new(now),
             records: 0,
+            record_rate: 0.0,
+            own: std::process::id(),
             samples: 0.0,
             begun_tasks: 0.0,
             maps: Maps::default(),
@@ -153,14 +146,9 @@ impl EventLoop {
             is_whole: true,
             adapted: now,
             rate: 0.0,
-            bursts: Bursts {
-                began: now,
-                ends: None,
-                next: now + FIRST_BURST,
-                pause: FIRST_BURST,
-                random: Random::new(2),
-                faults: 0.0,
-            },
+            bursts: Bursts::new(bursts::FAULTS, now, 2),
+            codes: Bursts::new(bursts::CODES, now, 5),
+            codes_end: now,
             sees_all_maps: true,
             unseen: BTreeSet::new(),
             readings,
@@ -175,8 +163,7 @@ impl EventLoop {
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
         let mut drain = Instant::now();
         while stop.load(Ordering::Acquire) == NEVER {
-            let in_burst = |ends: Instant| ends.min(drain + DRAIN_IN_BURST);
-            let next = self.bursts.ends.map_or(drain + self.pause(), in_burst);
+            let next = drain + self.pause();
             let until = match self.minor.next() {
                 Some(window) if self.minor.is_in_window() || window < next => window,
                 _ => next,
@@ -187,9 +174,12 @@ impl EventLoop {
             if Instant::now() < next || self.minor.is_in_window() {
                 continue;
             }
+            let pause = drain.elapsed();
             self.records = 0;
             self.pass();
+            self.record_rate = self.records as f64 / pause.as_secs_f64().max(1e-3);
             self.burst();
+            self.turn_codes();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
             let elapsed = self.adapted.elapsed();
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
@@ -202,7 +192,7 @@ impl EventLoop {
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
         if let Ok(calls) = &mut self.calls {
-            calls.end_codes(self.bursts.ends.unwrap_or_else(Instant::now), &mut self.sorter.unsorted);
+            calls.end_codes(self.codes_end, &mut self.sorter.unsorted);
             calls.close(&mut self.sorter.unsorted);
         }
         self.sorter.conclude();
@@ -241,12 +231,18 @@ impl EventLoop {
         }
     }
 
-    /// Time to the next drain, outside bursts.
+    /// Time to the next drain.
     fn pause(&self) -> Duration {
         let counts_calls = self.calls.as_ref().is_ok_and(Calls::is_counting);
-        let has_room = self.events.has_most_room() && self.ring.is_none();
+        let are_large = self.events.has_most_room();
         let is_at_rest = self.records < FEW_RECORDS && self.begun.elapsed().as_secs_f64() > YOUNG;
-        if has_room && !counts_calls && is_at_rest { DRAIN_AT_REST } else { DRAIN }
+        if is_at_rest && are_large && self.ring.is_none() && !counts_calls {
+            DRAIN_AT_REST
+        } else if self.record_rate >= MANY_RECORDS && !are_large {
+            DRAIN_SOON
+        } else {
+            DRAIN
+        }
     }
 
     /// Reads the rings and collects, for a while, what no unread record can precede.
@@ -268,9 +264,11 @@ impl EventLoop {
             match &entry.kind {
                 EventKind::Exit { process, thread } if process == thread => ended.push(*process),
                 EventKind::Fork { .. } => self.begun_tasks += 1.0,
-                EventKind::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
+                EventKind::Fault(fault) if fault.is_burst => self.bursts.count(1.0),
+                EventKind::Code { process, .. } if *process != self.own => self.codes.count(1.0),
+                EventKind::LostCodes(codes) => self.codes.count(*codes as f64),
                 EventKind::Lost { set: Set::Minor, .. } => self.is_whole = false,
-                EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
+                EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.count(*records as f64),
                 _ => {}
             }
         }
@@ -307,14 +305,15 @@ impl EventLoop {
         }
     }
 
-    /// Turns off, of events that have just been opened, those that are not always on.
+    /// Turns events that have just been opened on or off, as the others of their set are.
     fn turn_off(&mut self) {
-        if !self.sees_all_maps && self.bursts.ends.is_none() {
+        if !self.sees_all_maps && !self.bursts.is_on() {
             self.events.turn(Set::Maps, false);
         }
         if self.minor.every() > 1 {
             self.events.turn(Set::Minor, false);
         }
+        self.events.turn(Set::Burst, self.bursts.is_on());
     }
 
     fn collect(&mut self, most: Duration) {
@@ -349,41 +348,47 @@ impl EventLoop {
     /// Begins or ends a burst, in which every fault is recorded.
     fn burst(&mut self) {
         let now = Instant::now();
-        match self.bursts.ends {
-            Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
-                self.events.turn(Set::Burst, false);
-                if let Ok(calls) = &mut self.calls {
-                    calls.end_codes(end.min(now), &mut self.sorter.unsorted);
-                }
-                self.pass();
-                let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
-                self.sorter.unsorted.push(end);
-                let seconds = now.duration_since(self.bursts.began).as_secs_f64();
-                if !self.sees_all_maps {
-                    let are_all_counted = self.sorter.settled.is_empty();
-                    self.sees_all_maps = are_all_counted && self.maps.are_few(seconds);
-                    if !self.sees_all_maps {
-                        self.watch_maps(false);
-                    }
-                }
-                self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
-                self.bursts.ends = None;
-                self.bursts.next = now + varied(self.bursts.pause, &mut self.bursts.random);
+        if self.bursts.is_over(now, !self.sees_all_maps) {
+            self.end_burst(now);
+        } else if self.bursts.is_due(now) {
+            if !self.sees_all_maps {
+                self.watch_maps(true);
             }
-            None if now >= self.bursts.next => {
-                if !self.sees_all_maps {
-                    self.watch_maps(true);
-                }
-                self.maps.begin_burst();
-                if let Ok(calls) = &mut self.calls {
-                    calls.begin_codes(&mut self.sorter.unsorted);
-                }
-                self.events.turn(Set::Burst, true);
-                let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
-                (self.bursts.began, self.bursts.ends) = (now, Some(now + fits.min(BURST)));
-                self.bursts.faults = 0.0;
+            self.maps.begin_burst();
+            self.events.turn(Set::Burst, true);
+            self.bursts.begin(now);
+        }
+    }
+
+    fn end_burst(&mut self, now: Instant) {
+        let seconds = self.bursts.end(now, !self.sees_all_maps);
+        self.events.turn(Set::Burst, false);
+        self.pass();
+        let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
+        self.sorter.unsorted.push(end);
+        if !self.sees_all_maps {
+            let are_all_counted = self.sorter.settled.is_empty();
+            self.sees_all_maps = are_all_counted && self.maps.are_few(seconds);
+            if !self.sees_all_maps {
+                self.watch_maps(false);
             }
-            _ => {}
+        }
+    }
+
+    /// Begins or ends to record the error codes of faults, or a moment of them.
+    fn turn_codes(&mut self) {
+        let Ok(calls) = &mut self.calls else { return };
+        let (now, entries) = (Instant::now(), &mut self.sorter.unsorted);
+        if self.codes.is_over(now, false) {
+            calls.end_codes(now, entries);
+            self.codes.end(now, false);
+        } else if self.codes.is_due(now) {
+            calls.begin_codes(entries);
+            self.codes.begin(now);
+            self.codes_end = now + CODES_MOMENT.min(self.codes.lasts(self.rate));
+        } else if self.codes.is_on() && now >= self.codes_end {
+            calls.divide_codes(entries);
+            self.codes_end = now + CODES_MOMENT.min(self.codes.lasts(self.rate));
         }
     }
 
@@ -404,9 +409,13 @@ impl EventLoop {
         self.rate = faults / seconds;
         if self.maps.are_many(seconds) && self.sees_all_maps {
             self.sees_all_maps = false;
-            // A burst needs them to its end.
-            if self.bursts.ends.is_none() {
-                self.watch_maps(false);
+            // A burst needs them: it goes on as a short one.
+            match self.bursts.is_on() {
+                true => {
+                    self.maps.begin_burst();
+                    self.bursts.begin(self.adapted);
+                }
+                false => self.watch_maps(false),
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
@@ -416,6 +425,8 @@ impl EventLoop {
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
         let cpus = self.readings.cpus(&self.collector.tasks, self.adapted);
+        // Of very many processes that is not known: as before.
+        (self.bursts.cpus, self.codes.cpus) = (cpus.or(self.bursts.cpus), cpus.or(self.codes.cpus));
         let interval = Interval { samples, faults: self.rate, tasks, cpus, seconds, age };
         let old = Sampling { period: self.events.period, every: self.minor.every() };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
@@ -434,9 +445,6 @@ impl EventLoop {
     /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
     /// much that the program's mappings find no room.
     fn choose_scope(&mut self, faults: f64, are_many: bool, seconds: f64) {
-        if self.bursts.ends.is_some() {
-            return;
-        }
         let wanted = match self.collector.dropped {
             None => {
                 let own = self.rate * seconds;
@@ -456,6 +464,9 @@ impl EventLoop {
 
     fn turn_to(&mut self, scope: Scope) {
         let is_machine = scope == Scope::Machine;
+        if self.bursts.is_on() {
+            self.end_burst(Instant::now());
+        }
         let tasks = self.tasks();
         let turned = self.events.turn_to(scope, &tasks, &mut self.sorter.unsorted);
         // Once others were too many, they may be again.

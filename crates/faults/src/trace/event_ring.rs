@@ -17,8 +17,15 @@ const STACK: u32 = 8 << 10;
 
 /// Adds to each sample what unwinding needs.
 pub fn sample_stacks(builder: &mut Builder) {
-    builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-    builder.exclude_callchain_kernel(true).sample_regs_user(registers::MASK).sample_stack_user(STACK);
+    builder.sample(SampleFlag::CALLCHAIN | SampleFlag::STACK_USER);
+    builder.exclude_callchain_kernel(true).sample_stack_user(STACK);
+    sample_registers(builder);
+}
+
+/// Adds to each sample the registers: the stack pointer shows whether a fault is at a stack. All events ask for the same ones: of two that record
+/// the same fault, the kernel works out the size of the registers once, and damages the record of the second (perf_prepare_sample, Linux 6.18).
+pub fn sample_registers(builder: &mut Builder) {
+    builder.sample(SampleFlag::REGS_USER).sample_regs_user(registers::MASK);
 }
 
 /// Sets the period of an event that no task inherits.

@@ -7,7 +7,7 @@ use perf_event::data::parse::ParseConfig;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 
-use super::event_ring::{drain, sample_stacks, set_period};
+use super::event_ring::{drain, sample_registers, sample_stacks, set_period};
 use super::record::{Entry, EventKind, Reader, Set};
 use super::time::now;
 
@@ -137,8 +137,10 @@ pub fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
         // Not PERIOD: with it the kernel writes a sample for every single event (perf_swevent_event).
         builder.sample(SampleFlag::IP | SampleFlag::ADDR);
     }
-    if matches!(set, Set::Rare | Set::Minor) {
-        sample_stacks(&mut builder);
+    match set {
+        Set::Rare | Set::Minor => sample_stacks(&mut builder),
+        Set::Burst => sample_registers(&mut builder),
+        Set::Maps => {}
     }
     match set {
         Set::Rare => {

@@ -5,7 +5,7 @@
 //!
 //! - [`Set::Rare`]: every major fault with its stack; forks, names and ends of tasks; mappings of code;
 //! - [`Set::Minor`]: one minor fault in so many, with its stack;
-//! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
+//! - [`Set::Burst`]: every minor fault without its stack, at times: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
 //! Events of the program's tasks cost it something each time that it starts a task or leaves a CPU; those of the machine do

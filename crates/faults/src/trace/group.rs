@@ -7,7 +7,6 @@ use suites::faults::Memory;
 
 use super::block_headers::BlockHeaders;
 use super::error_codes::ErrorCodes;
-use super::record::Fault;
 use super::tasks::Process;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +18,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// That of a fault.
-    pub fn of(process: &Process, fault: &Fault) -> Key {
-        let memory = process.space.memory(fault.address, fault.regs.map(|regs| regs.sp));
+    /// That of a fault at an address, of a task with this stack pointer.
+    pub fn of(process: &Process, address: u64, sp: Option<u64>) -> Key {
+        let memory = process.space.memory(address, sp);
         let is_older = |since: u64| process.child_since.is_some_and(|forked| since <= forked);
-        let area = process.space.find(fault.address);
+        let area = process.space.find(address);
         let is_inherited = area.is_some_and(|(_, area)| area.is_private && is_older(area.since));
         Key { program: process.program, memory, is_inherited }
     }

@@ -25,7 +25,7 @@ pub enum Set {
     Rare,
     /// Minor faults, sampled.
     Minor,
-    /// Minor faults, every one of a moment.
+    /// Minor faults, every one of a burst.
     Burst,
     Maps,
 }
@@ -60,7 +60,7 @@ pub enum EventKind {
     Counting(bool),
     Uncounted(u64),
     Shares(u32),
-    Code { process: u32, address: u64, code: u64 },
+    Code { process: u32, address: u64, sp: Option<u64>, code: u64 },
     Codes(bool),
     LostCodes(u64),
     Resident(u32, Resident),

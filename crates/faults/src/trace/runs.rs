@@ -35,6 +35,13 @@ impl Runs {
         self.open.insert(thread, Run { group, first: page, last: page, faults: 1 });
     }
 
+    /// Ends the run of a task that has ended.
+    pub fn end_of(&mut self, thread: u32) {
+        if let Some(run) = self.open.remove(&thread) {
+            self.close(run);
+        }
+    }
+
     /// Ends all runs, at the end of a burst.
     pub fn end(&mut self) {
         let open: Vec<Run> = self.open.drain().map(|(_, run)| run).collect();

@@ -164,7 +164,7 @@ fn seeds() -> Vec<Vec<u8>> {
     // In the order of perf_event_open(2): ip; pid, tid; time; addr; chain; registers' ABI and registers; stack.
     let fault =
         longs(&[0x40_1234, pair(7, 7), 5_000_000, 0x1000_0000, 2, 0x40_1234, 0x40_2000, 2, 1, 2, 3, 8, 9, 8]);
-    let burst = longs(&[0x40_1234, pair(7, 7), 5_000_000, 0x1000_0000]);
+    let burst = longs(&[0x40_1234, pair(7, 7), 5_000_000, 0x1000_0000, 2, 1, 2, 3]);
     // pid, tid; addr; len; pgoff; maj, min; ino; ino_generation; prot, flags; filename; sample_id.
     let mut map = longs(&[pair(7, 7), 0x1000_0000, 0x20_0000, 0, 0, 0, 0, pair(3, 2)]);
     map.extend(b"//anon\0\0");

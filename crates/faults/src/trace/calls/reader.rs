@@ -70,7 +70,8 @@ impl<'r> Visitor<'r> for Reader<'_> {
         let kind = if self.set == Set::Codes {
             let format = self.formats.first()?;
             let (address, code) = (format.read("address", raw)?, format.read("error_code", raw)?);
-            EventKind::Code { process, address, code }
+            let sp = sample.regs_user().and_then(regs).map(|regs| regs.sp);
+            EventKind::Code { process, address, sp, code }
         } else if self.set == Set::Forks {
             let flags = self.formats.first()?.read("clone_flags", raw)?;
             let shares = flags & (libc::CLONE_VM | libc::CLONE_THREAD) as u64 == libc::CLONE_VM as u64;

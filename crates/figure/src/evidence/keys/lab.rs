@@ -386,6 +386,7 @@ keys! {
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
     FAULT_NEWS_LOST: f64 = "fault.news_lost", "1", Figure, "Share of the kernel's records of processes and mappings that found no room in its rings: faults may be attributed to an earlier mapping, or to none.";
     FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were sampled in bursts, each without its stack.";
+    FAULT_CODES: f64 = "fault.codes", "1", Figure, "Faults whose error codes were recorded.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be sampled (CAP_PERFMON or perf_event_paranoid below 2).";
     BLOCKS_LEAST: f64 = "blocks.least", "B", Condition, "The size from which a block is large: such blocks are recorded by the library that is preloaded into the program.";
