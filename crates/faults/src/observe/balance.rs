@@ -2,7 +2,7 @@
 //! that its calls gave back, or mapped. Pure.
 //!
 //! Calls and faults are compared within the moments in which calls are counted. What a mechanism has too many of is its rival's, as far as
-//! the rival's calls gave back more pages than it has faults. Where a program gives nearly all back itself, its allocator purges at most what
+//! the rival's calls gave back more pages than it has faults, up to the error. Where a program gives nearly all back itself, its allocator purges at most what
 //! its own calls gave back.
 
 use std::collections::{BTreeMap, HashMap};
@@ -85,8 +85,10 @@ impl Room {
         (self.claimed - self.pages * (1.0 + self.off)).max(0.0)
     }
 
-    fn left(&self) -> f64 {
-        (self.returned - self.claimed).max(0.0)
+    /// How many more faults it may have caused, by what was given back; `is_most`: up to its error.
+    fn left(&self, is_most: bool) -> f64 {
+        let off = if is_most { self.off } else { 0.0 };
+        (self.returned * (1.0 + off) - self.claimed).max(0.0)
     }
 }
 
@@ -103,7 +105,7 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
         for group in &mut own {
             let copies = (Mechanism::CopyOnWrite, None);
             let unknown = group.causes.get(&copies).unwrap_or(&0.0) - group.facts.calls.copied;
-            shift_one(group, copies, unknown.max(0.0), &mut rooms);
+            shift_one(group, copies, unknown.max(0.0), &mut rooms, false);
         }
         for way in Way::ALL {
             shift(&mut own, &mut rooms, way);
@@ -166,19 +168,25 @@ fn shift(own: &mut [&mut ClassifiedGroup], rooms: &mut BTreeMap<Way, Room>, way:
         let causes: Vec<_> = group.causes.iter().map(|(cause, faults)| (*cause, *faults)).collect();
         let memory = group.facts.memory;
         for (cause, faults) in causes.into_iter().filter(|(cause, _)| Way::of(cause.0, memory) == Some(way)) {
-            let moved = shift_one(group, cause, faults * share, rooms);
+            let moved = shift_one(group, cause, faults * share, rooms, true);
             rooms.entry(way).or_default().claimed -= moved;
         }
     }
 }
 
-/// Moves at most so many faults of a cause to its rival, as far as that has room; returns how many.
-fn shift_one(group: &mut ClassifiedGroup, cause: Cause, most: f64, rooms: &mut BTreeMap<Way, Room>) -> f64 {
+/// Moves at most so many faults of a cause to its rival, as far as that has room ([`Room::left`]); returns how many.
+fn shift_one(
+    group: &mut ClassifiedGroup,
+    cause: Cause,
+    most: f64,
+    rooms: &mut BTreeMap<Way, Room>,
+    is_most: bool,
+) -> f64 {
     let Some(faults) = group.causes.get(&cause).copied() else { return 0.0 };
     let Some(to) = rival(&group.facts, cause.0) else { return 0.0 };
     let room = Way::of(to.0, group.facts.memory).and_then(|way| rooms.get_mut(&way));
     let Some(room) = room else { return 0.0 };
-    let moved = most.min(faults).min(room.left());
+    let moved = most.min(faults).min(room.left(is_most));
     if moved > 0.0 {
         room.claimed += moved;
         give(group, cause, to, moved);
@@ -289,7 +297,8 @@ mod unit {
         assert_eq!(settled(&[advised(100.0)]), [1.0, 0.0], "there is no rival");
         let unmapped = |calls, pages| (Call::Munmap, calls, pages);
         assert_eq!(settled(&[advised(100.0), unmapped(50.0, 400.0)]), [0.2, 0.8]);
-        assert_eq!(settled(&[advised(100.0), unmapped(50.0, 150.0)]), [0.7, 0.3], "it gave back no more");
+        // 300 pages, and 55 % more: the error.
+        assert_eq!(settled(&[advised(100.0), unmapped(50.0, 150.0)]), [0.535, 0.465], "no more");
         assert_eq!(settled(&[advised(100.0), unmapped(4.0, 400.0)]), [0.2, 0.8]);
         assert_eq!(settled(&[advised(100.0), unmapped(3.0, 400.0)]), [1.0, 0.0], "too few calls");
         // A runtime that takes memory, and unmaps none.
