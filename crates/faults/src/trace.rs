@@ -47,6 +47,7 @@ pub mod program;
 pub mod program_files;
 mod readings;
 pub mod record;
+pub mod refaults;
 mod result;
 pub mod ring;
 pub mod runs;

@@ -13,8 +13,8 @@ use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
 use crate::trace::collect::Collector;
 use crate::trace::group::{Group, Key, Refaults};
-use crate::trace::pages::RefaultShare;
 use crate::trace::program::Program;
+use crate::trace::refaults::RefaultShare;
 use crate::trace::symbols::Names;
 
 /// With fewer faults, the growth of a program's memory shows nothing.
