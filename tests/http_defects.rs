@@ -151,7 +151,7 @@ pub fn short() -> &'static Record {
 fn collections_are_counted() {
     let (outcome, detail) = answer(saturated(short(), "nethttp"), "gc-regime");
     assert!(matches!(outcome, Outcome::Pass | Outcome::Warn), "{detail}");
-    assert!(detail.contains("collections") && detail.contains("GOGC 200"), "{detail}");
+    assert!(detail.contains("collection") && detail.contains("GOGC 200"), "{detail}");
 }
 
 /// Accusations of the figures, without the excused ones.
