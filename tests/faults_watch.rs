@@ -51,9 +51,9 @@ fn main_of(record: &Record) -> (Mechanism, Option<Manager>, f64) {
 fn each_shape_of_the_kernels_own_shows_its_mechanism() {
     let shapes = [
         ("file-copy", 20, Mechanism::FileCopy, 0.6),
-        ("shared-memory", 100, Mechanism::SharedMap, 0.6),
+        ("shared-memory", 300, Mechanism::SharedMap, 0.6),
         ("start-up", 300, Mechanism::StartUp, 0.6),
-        ("userfaultfd", 100, Mechanism::Userfault, 0.6),
+        ("userfaultfd", 300, Mechanism::Userfault, 0.6),
         ("swap", 20, Mechanism::Reclaim, 0.6),
         ("ksm", 4, Mechanism::Unmerge, 0.4),
         ("numa", 3, Mechanism::NumaHinting, 0.6),
