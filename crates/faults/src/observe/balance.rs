@@ -2,8 +2,8 @@
 //! that its calls gave back, or mapped. Pure.
 //!
 //! Calls and faults are compared within the moments in which calls are counted. What a mechanism has too many of is its rival's, as far as
-//! the rival's calls gave back more pages than it has faults, up to the error. Where a program gives nearly all back itself, its allocator purges at most what
-//! its own calls gave back.
+//! the rival's calls gave back more pages than it has faults, up to the error. Where a program gives nearly all back itself, its allocator
+//! purges at most what its own calls gave back.
 
 use std::collections::{BTreeMap, HashMap};
 

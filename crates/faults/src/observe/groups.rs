@@ -237,10 +237,15 @@ fn is_private(key: &Key) -> bool {
     is_private && !key.is_inherited
 }
 
+/// Whether a program took enough faults for the growth of its memory to say something.
+fn shows_growth(program: &Program) -> bool {
+    program.touched >= ENOUGH
+}
+
 /// The largest share of a program's faults at private memory that can be first touches of memory that stays,
 /// by the growth of its processes' memory; `None` with too few faults, or if all can be.
 fn growth_share(program: &Program) -> Option<f64> {
-    (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
+    shows_growth(program).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
 }
 
 /// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow at any reading: a fault at
@@ -249,7 +254,7 @@ fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, RefaultShar
     let sums = private_faults(collector, refaults);
     for (number, (key, _)) in private(collector) {
         let program = collector.tasks.programs.get(key.program as usize);
-        let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
+        let Some(program) = program.filter(|program| shows_growth(program)) else { continue };
         let PrivateFaults { all, again } = sums[&key.program];
         let most = all * most_again(program, all);
         if again > most
@@ -283,7 +288,7 @@ impl PrivateFaults {
     }
 }
 
-/// Those of each program.
+/// The faults of each program at private memory.
 fn private_faults(
     collector: &Collector,
     refaults: &HashMap<u32, RefaultShare>,
@@ -310,7 +315,7 @@ fn unsure(
     if !is_private(key) {
         return (fewer, more);
     }
-    let is_known = program.touched >= ENOUGH;
+    let is_known = shows_growth(program);
     // Those after the last reading, and of processes that were never read, may all be first touches.
     let most = program.grown * SLACK + (own.all - program.touched).max(0.0);
     let by_growth = if is_known { most - own.first() } else { f64::INFINITY };

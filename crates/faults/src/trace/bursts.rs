@@ -165,7 +165,7 @@ mod unit {
             let of_most = share * rate / most;
             assert!((0.7..1.1).contains(&of_most) && number >= 10, "{rate}: {of_most} in {number}");
         }
-        // The first half of a second has several: a program may be short.
+        // The first second has several: a program may be short.
         assert!(recorded(500_000.0, 1, 1.0, false).1 >= 3);
     }
 

@@ -184,7 +184,7 @@ impl Calls {
         }
     }
 
-    /// Ends a moment in which they are recorded, and begins another.
+    /// Ends a moment in which error codes are recorded, and begins another.
     pub fn divide_codes(&mut self, entries: &mut Vec<Entry>) {
         if !self.faults.is_empty() {
             let time = self.time();
@@ -192,7 +192,7 @@ impl Calls {
         }
     }
 
-    /// Ends that. A moment that the program's end cuts short stands for what one until `end` does.
+    /// Records no more error codes. A moment that the program's end cuts short stands for what one until `end` does.
     pub fn end_codes(&mut self, end: Instant, entries: &mut Vec<Entry>) {
         if self.faults.is_empty() {
             return;

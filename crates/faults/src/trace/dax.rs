@@ -16,8 +16,8 @@ pub struct DaxMounts {
 }
 
 impl DaxMounts {
-    /// Whether the files on a device, one of which a process maps, have no page cache. Where each file has a flag of its own (dax=inode),
-    /// they count as files of the page cache.
+    /// Whether files of this device are mapped without the page cache. The process maps one of them: its mounts are read. With dax=inode, which
+    /// is a choice for each file, all count as files of the page cache.
     pub fn have(&mut self, process: u32, device: Device) -> bool {
         if device == NONE {
             return false;

@@ -36,11 +36,11 @@ const SOON: Duration = Duration::from_millis(20);
 /// rings must not run full meanwhile. If more than so many wait, all are collected.
 const COLLECTING: Duration = Duration::from_millis(5);
 const MOST_WAITING: usize = 100_000;
-/// Time between two drains of the rings; and of small rings, where records come at so many a second.
+/// Time between two drains of the rings; and the time for small rings, where at least so many records come each second.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_SOON: Duration = Duration::from_millis(2);
 const MANY_RECORDS: f64 = 40_000.0;
-/// The same where fewer than so many records came in the pause before: each time the watcher runs, it takes the program's caches.
+/// The time where fewer than so many records came since the drain before: each time the watcher runs, it takes the program's caches.
 const DRAIN_AT_REST: Duration = Duration::from_millis(40);
 const FEW_RECORDS: usize = 100;
 /// The longest moment of error codes.
@@ -174,10 +174,10 @@ impl EventLoop {
             if Instant::now() < next || self.minor.is_in_window() {
                 continue;
             }
-            let pause = drain.elapsed();
+            let since = drain.elapsed();
             self.records = 0;
             self.pass();
-            self.record_rate = self.records as f64 / pause.as_secs_f64().max(1e-3);
+            self.record_rate = self.records as f64 / since.as_secs_f64().max(1e-3);
             self.burst();
             self.turn_codes();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
@@ -296,7 +296,7 @@ impl EventLoop {
         let Some(name) = procfs::name_if_alive(process) else { return };
         let tasks: Vec<u32> = with_descendants([process]).into_iter().flat_map(procfs::tasks_of).collect();
         match self.events.follow(&tasks) {
-            Ok(()) => self.turn_off(),
+            Ok(()) => self.turn_opened(),
             // It has ended by now.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(_) => {
@@ -306,7 +306,7 @@ impl EventLoop {
     }
 
     /// Turns events that have just been opened on or off, as the others of their set are.
-    fn turn_off(&mut self) {
+    fn turn_opened(&mut self) {
         if !self.sees_all_maps && !self.bursts.is_on() {
             self.events.turn(Set::Maps, false);
         }
@@ -382,14 +382,17 @@ impl EventLoop {
         if self.codes.is_over(now, false) {
             calls.end_codes(now, entries);
             self.codes.end(now, false);
-        } else if self.codes.is_due(now) {
+            return;
+        }
+        if self.codes.is_due(now) {
             calls.begin_codes(entries);
             self.codes.begin(now);
-            self.codes_end = now + CODES_MOMENT.min(self.codes.lasts(self.rate));
         } else if self.codes.is_on() && now >= self.codes_end {
             calls.divide_codes(entries);
-            self.codes_end = now + CODES_MOMENT.min(self.codes.lasts(self.rate));
+        } else {
+            return;
         }
+        self.codes_end = now + CODES_MOMENT.min(self.codes.lasts(self.rate));
     }
 
     fn watch_maps(&mut self, on: bool) {
@@ -425,8 +428,10 @@ impl EventLoop {
         let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
         let cpus = self.readings.cpus(&self.collector.tasks, self.adapted);
-        // Of very many processes that is not known: as before.
-        (self.bursts.cpus, self.codes.cpus) = (cpus.or(self.bursts.cpus), cpus.or(self.codes.cpus));
+        // Those of very many processes are not known: the last known number stays.
+        for bursts in [&mut self.bursts, &mut self.codes] {
+            bursts.cpus = cpus.or(bursts.cpus);
+        }
         let interval = Interval { samples, faults: self.rate, tasks, cpus, seconds, age };
         let old = Sampling { period: self.events.period, every: self.minor.every() };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
@@ -487,7 +492,7 @@ impl EventLoop {
         self.control = Control::new();
         self.minor.leave_out(&mut self.events);
         self.adapted = Instant::now();
-        self.turn_off();
+        self.turn_opened();
     }
 
     /// All tasks, also of processes of which no record has been read yet.

@@ -280,13 +280,24 @@ mod unit {
         }
     }
 
-    /// The pages of faults, of which some are growth: the others are of a set, at random, in turn, or of a part of it that moves on.
-    fn mixture(growth: usize, set: u64, kind: usize, random: &mut Random) -> Vec<u64> {
-        let page = |fault: u64| match (random.index(100) < growth, kind) {
+    /// How a program goes through its pages.
+    #[derive(Clone, Copy, Debug)]
+    enum Order {
+        /// Through so many, at random.
+        Random(u64),
+        /// Through so many, one after the other.
+        Turns(u64),
+        /// Through 200, at random, and after 2000 faults through the next 200.
+        Moves,
+    }
+
+    /// The pages of 200 000 faults. So many per cent are first touches of further pages.
+    fn mixture(growth: usize, order: Order, random: &mut Random) -> Vec<u64> {
+        let page = |fault: u64| match (random.index(100) < growth, order) {
             (true, _) => 1_000_000 + fault,
-            (_, 0) => random.index(set as usize) as u64,
-            (_, 1) => fault % set,
-            _ => 500_000 + fault / 2000 * 200 + random.index(200) as u64,
+            (false, Order::Random(pages)) => random.index(pages as usize) as u64,
+            (false, Order::Turns(pages)) => fault % pages,
+            (false, Order::Moves) => 500_000 + fault / 2000 * 200 + random.index(200) as u64,
         };
         (0..200_000).map(page).collect()
     }
@@ -295,21 +306,20 @@ mod unit {
     fn the_interval_holds_the_share_of_a_mixture() {
         let mut random = Random::new(3);
         let (mut missed, mut all) = (Vec::new(), 0);
-        let mixtures = [0, 30, 70, 100].into_iter().flat_map(|growth| {
-            [(300, 0), (5000, 0), (60_000, 0), (300, 1), (5000, 1), (60_000, 1), (1, 2)]
-                .map(|(set, kind)| (growth, set, kind))
-        });
-        for (growth, set, kind) in mixtures {
-            let faults = mixture(growth, set, kind, &mut random);
+        let orders =
+            [300, 5000, 60_000].into_iter().flat_map(|pages| [Order::Random(pages), Order::Turns(pages)]);
+        let orders: Vec<Order> = orders.chain([Order::Moves]).collect();
+        for (growth, order) in
+            [0, 30, 70, 100].iter().flat_map(|growth| orders.iter().map(move |order| (*growth, *order)))
+        {
+            let faults = mixture(growth, order, &mut random);
             let truth = 1.0 - faults.iter().collect::<HashSet<_>>().len() as f64 / 200_000.0;
             // Of each 23 459 faults so many are in a burst.
             for burst in [400, 4000, 12_000, 23_459] {
                 let mut watch = Watch::new(97, burst, 23_459);
                 faults.iter().for_each(|page| watch.at(*page));
                 let share = watch.pages.refaults(1.0)[&7];
-                let case = format!(
-                    "{growth} % growth, set {set} of kind {kind}, {burst}: {share:?}, in truth {truth}"
-                );
+                let case = format!("{growth} % growth, {order:?}, {burst}: {share:?}, in truth {truth}");
                 all += 1;
                 if burst == 23_459 {
                     assert!((share.value - truth).abs() < 1e-9 && share.less + share.more == 0.0, "{case}");
