@@ -82,9 +82,9 @@ impl Tally {
         }
     }
 
-    /// `clustered`: how many samples say as much as one independent one. Of the refaults at marked pages, and of those at the others: as many as is expected by the marked pages or, where bursts are too few, by the
-    /// samples, if that is more. Two errors reach from as many as samples show at least to as many as if all pages came back equally often, or as
-    /// marked pages do: those that come back are more often marked.
+    /// Those at marked pages, and those at the others: as many as is expected by the marked pages or, where bursts are too few, by the samples,
+    /// if that is more. Two errors reach from as many as samples show at least to as many as if all pages came back equally often, or as marked
+    /// pages do: those that come back are more often marked. `clustered`: how many samples say as much as one independent one.
     pub fn refaults(&self, clustered: f64) -> RefaultShare {
         let Marked { all: marked, hit_squares, .. } = self.marked;
         let others = self.unmarked.faults();
